@@ -1,0 +1,267 @@
+"""How kernels are compiled, in one place: the decorators, the cache folder, machine instructions, calls by address.
+
+Everything else about Numba that the project leans on is here too, so that a new Numba version is checked here.
+"""
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.core import cgutils, config
+from numba.extending import intrinsic, lower_builtin, type_callable
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+JIT = not config.DISABLE_JIT
+
+
+def _has_bmi2() -> bool:
+    """Return whether code compiled here may use the BMI2 instruction PDEP."""
+    if os.environ.get("TLSIM_PORTABLE") or config.CPU_NAME:
+        return False
+    try:
+        return bool(binding.get_host_cpu_features()["bmi2"])
+    except (KeyError, RuntimeError):  # not an x86 machine, or LLVM cannot tell
+        return False
+
+
+HAS_PDEP = _has_bmi2()
+
+
+# ------------------------------------------------------------------------------------------------ the cache folder
+
+
+def engine_hash() -> str:
+    """Return the hash that compiled code depends on: every engine source, the Numba version and the processor.
+
+    Numba's disk cache looks at the file of a function, not at the files it imports: after a change in an imported
+    kernel it would serve stale numbers. A folder named by this hash cannot.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {binding.get_host_cpu_name()} {HAS_PDEP}".encode())
+    package = Path(__file__).parent
+    for source in sorted([*package.glob("*.py"), *(package / "policies").glob("*.py")]):
+        digest.update(source.name.encode() + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """Return the folder that holds one cache folder per engine hash (`TLSIM_CACHE_DIR`, or the user's cache folder)."""
+    chosen = os.environ.get("TLSIM_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(chosen) if chosen else Path(base) / "tlsim"
+
+
+def _make_cache_folder() -> Path | None:
+    """Return the cache folder, made when missing; `None`, with one warning, when it cannot be written."""
+    folder = cache_root() / engine_hash()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.write_bytes(b"tlsim")
+        probe.unlink()
+    except OSError as error:
+        warnings.warn(f"{folder}: {error.strerror}: compiling in memory, every start will be slow", stacklevel=2)
+        return None
+    return folder
+
+
+CACHE_FOLDER = _make_cache_folder() if JIT else None
+
+
+def is_compiled() -> bool:
+    """Return whether an earlier process has left compiled kernels for this version and machine."""
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*play_block*.nbc"))
+
+
+# ------------------------------------------------------------------------------------------------ decorators
+
+
+def _compile(function: Callable[..., Any], *, cache: bool = False, **options: Any) -> Any:
+    """Return the compiled function, with the options that all kernels share.
+
+    `nogil`: blocks run on threads. `error_model="numpy"`: no test for division by zero in the hot loop. Only what
+    Python calls is cached: it holds all that it calls, and object code for every inner function costs a minute.
+    """
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_FOLDER or "")
+    try:
+        compiled = njit(nogil=True, error_model="numpy", cache=cache and CACHE_FOLDER is not None, **options)(function)
+    finally:
+        config.CACHE_DIR = before
+    if JIT:
+        _forget_literals(compiled)
+    return compiled
+
+
+def _forget_literals(compiled: Any) -> None:
+    """Let calls with a literal argument use the version for any number, instead of compiling one for each literal."""
+    template = compiled.get_call_template
+    compiled.get_call_template = lambda args, kws: template(tuple(map(types.unliteral, args)), kws)
+
+
+def kernel(function: F) -> F:
+    """Compile a function that Python calls: cached on disk, without the GIL."""
+    return _compile(function, cache=True)  # type: ignore[no-any-return]
+
+
+def primitive(function: F) -> F:
+    """Compile a small function into each of its callers (measured: a quarter faster than calls)."""
+    return _compile(function, forceinline=True)  # type: ignore[no-any-return]
+
+
+def part(function: F) -> F:
+    """Make a function part of its one caller before types are inferred.
+
+    LLVM optimises every function together with all that it calls, so each level of calls between a kernel and the hot
+    loop would optimise the whole of it once more (measured: 40 s against 10 s).
+    """
+    return _compile(function, inline="always")  # type: ignore[no-any-return]
+
+
+def helper(function: F) -> F:
+    """Compile a function that kernels call and LLVM may inline or not."""
+    return _compile(function)  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------------ machine instructions
+
+
+def _lowered(emit: Callable[..., Any], result: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator: in kernels the LLVM code of `emit(builder, *words)`, in plain Python the body."""
+
+    def register(body: Callable[..., Any]) -> Callable[..., Any]:
+        n_args = body.__code__.co_argcount
+
+        @type_callable(body)
+        def _type(context: Any) -> Any:  # noqa: ARG001  # Numba passes the context by position
+            if n_args == 1:
+                return lambda a: result if isinstance(a, types.Integer) else None
+            return lambda a, b: result if isinstance(a, types.Integer) and isinstance(b, types.Integer) else None
+
+        @lower_builtin(body, *[types.Integer] * n_args)
+        def _lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            words = (context.cast(builder, a, t, result) for a, t in zip(args, signature.args, strict=True))
+            return emit(builder, *words)
+
+        return body
+
+    return register
+
+
+_WORD = ir.IntType(64)
+_DOUBLE_WORD = ir.IntType(128)
+
+
+def _emit_high_product(builder: Any, a: Any, b: Any) -> Any:
+    wide = builder.mul(builder.zext(a, _DOUBLE_WORD), builder.zext(b, _DOUBLE_WORD))
+    return builder.trunc(builder.lshr(wide, ir.Constant(_DOUBLE_WORD, 64)), _WORD)
+
+
+def _emit_highest(builder: Any, a: Any) -> Any:
+    return builder.sub(ir.Constant(_WORD, 63), builder.ctlz(a, ir.Constant(ir.IntType(1), 0)))
+
+
+def _emit_pdep(builder: Any, source: Any, mask: Any) -> Any:
+    function_type = ir.FunctionType(_WORD, [_WORD, _WORD])
+    pdep = cgutils.get_or_insert_function(builder.module, function_type, "llvm.x86.bmi.pdep.64")
+    return builder.call(pdep, [source, mask])
+
+
+@_lowered(lambda builder, a: builder.ctpop(a), types.int64)
+def popcount(a: int) -> int:
+    """Return the number of set bits."""
+    return int(a).bit_count()
+
+
+@_lowered(lambda builder, a: builder.cttz(a, ir.Constant(ir.IntType(1), 0)), types.int64)
+def lowest_bit(a: int) -> int:
+    """Return the number of the lowest set bit; 64 when there is none."""
+    return (int(a) & -int(a)).bit_length() - 1 if a else 64
+
+
+@_lowered(_emit_highest, types.int64)
+def highest_bit(a: int) -> int:
+    """Return the number of the highest set bit; -1 when there is none."""
+    return int(a).bit_length() - 1
+
+
+@_lowered(lambda builder, a, b: builder.add(a, b), types.uint64)
+def add64(a: int, b: int) -> Any:
+    """Return a + b modulo 2**64, as `uint64`."""
+    return np.uint64((int(a) + int(b)) & (2**64 - 1))
+
+
+@_lowered(lambda builder, a, b: builder.mul(a, b), types.uint64)
+def multiply64(a: int, b: int) -> Any:
+    """Return a * b modulo 2**64, as `uint64`."""
+    return np.uint64((int(a) * int(b)) & (2**64 - 1))
+
+
+@_lowered(_emit_high_product, types.uint64)
+def high_product(a: int, b: int) -> Any:
+    """Return the upper 64 bits of the 128-bit product of two unsigned words, as `uint64`."""
+    return np.uint64((int(a) * int(b)) >> 64)
+
+
+@_lowered(_emit_pdep, types.int64)
+def _pdep(source: int, mask: int) -> int:
+    """Return the bits of `source` laid into the set bits of `mask`, low to high (BMI2)."""
+    result = 0
+    while mask:
+        low = mask & -mask
+        result |= low if source & 1 else 0
+        source, mask = source >> 1, mask ^ low
+    return result
+
+
+def _kth_bit_pdep(a: int, k: int) -> int:
+    return _pdep(1 << (k & 63), a)
+
+
+def _kth_bit_loop(a: int, k: int) -> int:
+    for _ in range(k & 63):
+        a &= a - 1
+    return a & -a
+
+
+# The k-th set bit of a mask (k from 0), as a mask; 0 when there are no more than k. k is taken modulo 64.
+kth_bit = primitive(_kth_bit_pdep if HAS_PDEP and JIT else _kth_bit_loop)
+
+
+# ------------------------------------------------------------------------------------------------ calls by address
+
+
+def call_by_address(signature: Any) -> Any:
+    """Return an intrinsic `call(address, *args) -> (status, value)` for compiled functions of one signature.
+
+    It follows Numba's own calling convention (checked against Numba 0.68): records cross as plain pointers, and an
+    exception in the callee comes back as a status other than 0.
+    """
+    result = types.UniTuple(types.int64, 2)
+
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        function_type = context.call_conv.get_function_type(signature.return_type, signature.args)
+        value = cgutils.alloca_once(builder, _WORD)
+        excinfo = cgutils.alloca_once(builder, function_type.args[1].pointee)
+        target = builder.inttoptr(args[0], function_type.as_pointer())
+        status = builder.call(target, [value, excinfo, *args[1:]])
+        return context.make_tuple(builder, result, [builder.sext(status, _WORD), builder.load(value)])
+
+    @intrinsic
+    def call(_context: Any, address: Any, rules: Any, view: Any, stream: Any) -> Any:  # noqa: ARG001
+        return result(types.int64, *signature.args), codegen
+
+    return call
+
+
+def address_of(function: Any, signature: Any) -> int:
+    """Return the native address, valid in this process, of a function compiled for `signature`."""
+    compiled = function.overloads[signature.args]
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))

@@ -1,0 +1,239 @@
+"""Many hands: a `Plan` -> a generator of blocks (a tally each, rows on request), on threads.
+
+Results depend on the plan alone: not on the number of threads, nor on the size of blocks. Stop rules, progress and
+saving belong to whoever consumes the generator.
+"""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tlsim._jit import kernel
+from tlsim.cards import names
+from tlsim.deal import deal_hands
+from tlsim.errors import InputError, PlayFault
+from tlsim.game import FAULTS, NO_FAULT, ROW, TABLE, play_hand
+from tlsim.policies import Policy
+from tlsim.rules import INSTANT_WINS, Rules, check_players, pack
+from tlsim.tally import add_row, close_deal, n_metrics
+
+# Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
+_FIRST_BLOCK, _LARGEST_BLOCK = 1 << 11, 1 << 18
+_SHORT, _LONG = 0.1, 0.2  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to play: everything that the results depend on."""
+
+    rules: Rules
+    players: int
+    policies: tuple[Policy, ...]  # one a seat
+    deals: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_players(self.rules, self.players)
+        if len(self.policies) != self.players:
+            raise InputError(f"{len(self.policies)} policies for {self.players} players: one a seat is needed")
+        if not 1 <= self.deals < 1 << 55:
+            raise InputError(f"{self.deals} deals: at least 1 is needed")
+        if not -(1 << 63) <= self.seed < 1 << 64:
+            raise InputError(f"seed {self.seed}: it is a 64-bit integer")
+
+    @property
+    def distinct(self) -> list[Policy]:
+        """Return the distinct policies, in the order given."""
+        return list(dict.fromkeys(self.policies))
+
+    @property
+    def seatings(self) -> list[tuple[int, ...]]:
+        """Return every distinct seating of the policies: per seat an index into `distinct`."""
+        distinct = self.distinct
+        seated = tuple(distinct.index(policy) for policy in self.policies)
+        return sorted(set(permutations(seated)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data, for JSON."""
+        return {
+            "variant": self.rules.name,
+            "players": self.players,
+            "policies": [policy.name for policy in self.policies],
+            "deals": self.deals,
+            "seed": self.seed,
+            "seatings": len(self.seatings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The deals start..stop-1 of a plan, played in all seatings."""
+
+    start: int
+    stop: int
+    tally: NDArray[np.int64]  # shape (2, metrics), see `tlsim.tally`
+    rows: NDArray[Any] | None  # dtype ROW, deal by deal, seating by seating; on request
+    seconds: float
+
+
+@kernel
+def play_block(
+    rules_: Any,
+    tables: Any,
+    seatings: Any,
+    numbers: Any,
+    addresses: Any,
+    seed: Any,
+    start: int,
+    stop: int,
+    keep: bool,
+    rows: Any,
+    tally: Any,
+) -> Any:
+    """Play the deals start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`.
+
+    `seatings` has shape (seatings, players); `rows` holds all rows with `keep`, else those of one deal.
+    """
+    rules, table = rules_[0], tables[0]
+    n_seatings = len(seatings)
+    for deal in range(start, stop):
+        for s in range(n_seatings):
+            for seat in range(rules.players):
+                table.policy[seat] = numbers[seatings[s, seat]]
+                table.address[seat] = addresses[seatings[s, seat]]
+            row = rows[(deal - start) * n_seatings + s if keep else s]
+            row.deal = deal
+            row.seating = s
+            deal_hands(rules, table, seed, deal)
+            if play_hand(rules, table, row, 1, -1) != NO_FAULT:
+                return deal, s
+            add_row(rules, table, row, seatings[s])
+        close_deal(table, tally.shape[1], tally)
+    return -1, 0
+
+
+class _Runner:
+    """The arrays of a plan that kernels take; `play` runs one block and may be called from any thread."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.rules = pack(plan.rules, plan.players)
+        self.seatings = np.array(plan.seatings, np.int64)
+        self.numbers = np.array([policy.number for policy in plan.distinct], np.int64)
+        self.addresses = np.array([policy.address for policy in plan.distinct], np.int64)
+        self.seed = np.uint64(plan.seed % (1 << 64))
+
+    def play(self, start: int, stop: int, keep: bool = False) -> Block:
+        """Return one block; raise `PlayFault` at the first fault in it."""
+        began = time.perf_counter()
+        table = np.zeros(1, TABLE).view(np.recarray)
+        rows = np.zeros(len(self.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
+        tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
+        deal, seating = self._call(table, self.seatings, start, stop, keep, rows, tally)
+        if deal >= 0:
+            raise PlayFault(self._describe_fault(table, int(deal), int(seating)))
+        return Block(start, stop, tally, rows if keep else None, time.perf_counter() - began)
+
+    def hand(self, deal: int, seating: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the table and the row after one hand."""
+        table = np.zeros(1, TABLE).view(np.recarray)
+        rows = np.zeros(1, ROW).view(np.recarray)
+        tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
+        chosen = self.seatings[seating : seating + 1]
+        if self._call(table, chosen, deal, deal + 1, True, rows, tally)[0] >= 0:
+            raise PlayFault(self._describe_fault(table, deal, seating))
+        return table[0], rows[0]
+
+    def _call(self, table: Any, seatings: Any, start: int, stop: int, keep: bool, rows: Any, tally: Any) -> Any:
+        return play_block(
+            self.rules, table, seatings, self.numbers, self.addresses, self.seed, start, stop, keep, rows, tally
+        )
+
+    def _describe_fault(self, table: Any, deal: int, seating: int) -> str:
+        view = table[0]["sight"]
+        seat = int(view["seat"])
+        policy = self.plan.distinct[self.plan.seatings[seating][seat]].name
+        cards = " ".join(names(table[0]["fault_cards"])) or "a pass"
+        return (
+            f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"
+            f" (seed {self.plan.seed}, deal {deal}, turn {int(view['n_turns'])}, seat {seat},"
+            f" hand {' '.join(names(view['hand']))})"
+        )
+
+
+def blocks(
+    plan: Plan, threads: int = 1, start: int = 0, keep_rows: bool = False, block: int | None = None
+) -> Iterator[Block]:
+    """Yield the blocks of a plan in order, from deal `start` on; closing the generator stops the work.
+
+    `block` fixes the number of deals a block, instead of letting it grow to what takes a tenth of a second.
+    """
+    runner = _Runner(plan)
+    size = block or max(1, _FIRST_BLOCK // len(plan.seatings))
+    pending: deque[Future[Block]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="tlsim") as pool:
+        try:
+            while start < plan.deals or pending:
+                while start < plan.deals and len(pending) <= threads:
+                    stop = min(start + size, plan.deals)
+                    pending.append(pool.submit(runner.play, start, stop, keep_rows))
+                    start = stop
+                done = pending.popleft().result()
+                if block is None and done.seconds < _SHORT and size < _LARGEST_BLOCK:
+                    size *= 2
+                elif block is None and done.seconds > _LONG:
+                    size = max(1, size // 2)
+                yield done
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
+    """Yield a transcript (RULES.md, section 11) of every hand of the deals first..stop-1, seating by seating."""
+    runner = _Runner(plan)
+    for deal in range(first, stop):
+        for seating in range(len(plan.seatings)):
+            table, row = runner.hand(deal, seating)
+            yield _transcript(plan, table, row, seating)
+
+
+def _transcript(plan: Plan, table: Any, row: Any, seating: int) -> dict[str, Any]:
+    view, seats = table["sight"], range(plan.players)
+    lowest = min(int(hand) & -int(hand) for hand in table["dealt"][: plan.players])
+    winner = [int(place) for place in row["places"]].index(1)
+    kind = int(row["instant"])
+    turns = zip(view["turn_seat"], view["turn_cards"], strict=True)
+    return {
+        "index": int(row["deal"]),
+        "seed": plan.seed,
+        "variant": plan.rules.name,
+        "players": plan.players,
+        "policies": [plan.distinct[plan.seatings[seating][seat]].name for seat in seats],
+        "opening": bool(view["opening"]),
+        "dealer": int(row["dealer"]),
+        "hands": [names(table["dealt"][seat]) for seat in seats],
+        "leader": int(row["leader"]),
+        "required": names(lowest)[0] if view["opening"] and plan.rules.first_lead != "free" else None,
+        "instant_win": {"player": winner, "kind": INSTANT_WINS[kind]} if kind >= 0 else None,
+        "plays": [
+            {"player": int(seat), "cards": names(cards)} for (seat, cards), _ in zip(turns, range(view["n_turns"]))
+        ],
+        "places": [int(row["places"][seat]) for seat in seats],
+        "payoffs": [int(row["payoffs"][seat]) / 2 for seat in seats],
+    }
+
+
+def warm_up() -> None:
+    """Compile the kernels of a run, or load them from the cache."""
+    from tlsim.policies import parse_policies
+    from tlsim.rules import builtin
+
+    _Runner(Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0)).play(0, 1)

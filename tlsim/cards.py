@@ -1,0 +1,79 @@
+"""Cards, hands as bit masks, and their notation (RULES.md, section 1).
+
+Card `4*rank + suit` is bit number `card` of a hand, so that a rank is one hexadecimal digit (a *nibble*) of the mask,
+integer order of cards is their strength, and everything about shapes is arithmetic on the nibbles.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from tlsim.errors import InputError
+
+RANKS = "3 4 5 6 7 8 9 10 J Q K A 2".split()
+SUITS = "SCDH"
+SYMBOLS = "♠♣♦♥"
+
+FULL = (1 << 52) - 1  # one deck
+ONES = 0x1111111111111  # the lowest card (spades) of every rank: one bit a nibble
+TWOS = 0xF << 48  # the four 2s
+NO_TWOS = FULL ^ TWOS
+BLACK = ONES * 0b0011
+RED = ONES * 0b1100
+
+_NAMES = [rank + suit for rank in RANKS for suit in SUITS]
+_SYMBOL_NAMES = [rank + suit for rank in RANKS for suit in SYMBOLS]
+_NUMBER_OF = {name: card for card, name in enumerate(_NAMES)}
+_NUMBER_OF |= {name: card for card, name in enumerate(_SYMBOL_NAMES)}
+_NUMBER_OF |= {"T" + suit: _NUMBER_OF["10" + suit] for suit in SUITS + SYMBOLS}
+
+
+def parse_card(text: str) -> int:
+    """Return the number 0..51 of a card such as `10D`, `TD`, `10♦` or `10d`; raise `InputError` for anything else."""
+    card = _NUMBER_OF.get(text.upper())
+    if card is None:
+        if text.upper() in [*RANKS, "T"]:
+            raise InputError(f"card {text!r} has a rank but no suit: write {text.upper()}S, C, D or H")
+        raise InputError(f"unknown card {text!r}: a card is a rank ({' '.join(RANKS)}) and a suit (S C D H), as 10D")
+    return card
+
+
+def parse_hand(text: str) -> int:
+    """Return the mask of cards separated by spaces or commas, in any order.
+
+    Raises `InputError` for an unknown card, a card given twice, and no card at all.
+    """
+    hand = 0
+    for word in text.replace(",", " ").split():
+        card = parse_card(word)
+        if hand >> card & 1:
+            raise InputError(f"card {_NAMES[card]} is given twice: one deck holds it once")
+        hand |= 1 << card
+    if not hand:
+        raise InputError('no cards given: write them as "3S 4S 10D"')
+    return hand
+
+
+def mask(cards: Iterable[int]) -> int:
+    """Return the mask of card numbers."""
+    hand = 0
+    for card in cards:
+        hand |= 1 << card
+    return hand
+
+
+def numbers(hand: int) -> Iterator[int]:
+    """Yield the card numbers in a mask, low to high."""
+    hand = int(hand)
+    while hand:
+        low = hand & -hand
+        yield low.bit_length() - 1
+        hand ^= low
+
+
+def names(hand: int) -> list[str]:
+    """Return the cards of a mask in file notation (`10D`), low to high."""
+    return [_NAMES[card] for card in numbers(hand)]
+
+
+def show(hand: int) -> str:
+    """Return the cards of a mask as a terminal shows them (`3♠ 10♦`), low to high."""
+    return " ".join(_SYMBOL_NAMES[card] for card in numbers(hand))

@@ -1,0 +1,17 @@
+"""The one exception for input that a user can mend."""
+
+
+class InputError(ValueError):
+    """Bad input, told in one line: what was given, what is allowed, and where."""
+
+
+def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
+    """Return the advice that ends an unknown-name error: the nearest known name, then all of them."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, 1, 0.5)
+    return (f"did you mean {close[0]}? " if close else "") + f"known: {', '.join(known)}"
+
+
+class PlayFault(RuntimeError):
+    """A policy raised or played what is not legal: the run stops, and the line says where."""

@@ -1,0 +1,315 @@
+"""One hand from deal to payoffs (RULES.md, sections 4 to 6 and 10).
+
+A `TABLE` is all that one thread needs to play hands: the hidden cards, the view, the streams and the policies. Every
+hand leaves its result in a `ROW`, and its turns in the view.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tlsim._jit import call_by_address, helper, lowest_bit, part, popcount, primitive
+from tlsim.cards import TWOS
+from tlsim.combos import chop_class, classify, is_legal, kind_of, legal_plays, matches, may_pass
+from tlsim.features import instant_kind, instant_win, leftover
+from tlsim.payoffs import pay, pay_instant_win, place_the_rest
+from tlsim.policies import LOWEST, RANDOM, lowest, random
+from tlsim.rng import STREAM
+from tlsim.rules import N_TARGETS
+from tlsim.shapes import QUAD
+from tlsim.tally import MAX_METRICS
+from tlsim.view import MAX_SEATS, SIGNATURE, VIEW
+
+# What is wrong with a play, as `play_hand` reports it.
+NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY = range(6)
+FAULTS = {
+    RAISED: "the policy raised an exception",
+    NOT_HELD: "it does not hold these cards",
+    ILLEGAL: "this is not a legal play",
+    MUST_LEAD: "the leader of a pile may not pass",
+    MUST_PLAY: "it may not pass while it can play (must_play)",
+}
+
+# The result of one hand.
+ROW = np.dtype(
+    (
+        np.record,
+        [
+            ("deal", "i8"),
+            ("seating", "i2"),
+            ("dealer", "i1"),
+            ("leader", "i1"),  # who leads first, or would have after an instant win
+            ("instant", "i1"),  # index into INSTANT_WINS, -1: played out
+            ("piles", "i2"),  # piles led
+            ("plays", "i2"),
+            ("passes", "i2"),
+            ("twos_left", "i1"),  # 2s still held when the hand ends
+            ("places", "i1", (MAX_SEATS,)),
+            ("payoffs", "i2", (MAX_SEATS,)),  # half units
+            ("any_chop", "i1"),
+            ("chops", "i1", (N_TARGETS,)),  # per chop class: how often it was played on what it does not match
+        ],
+    )
+)
+
+TABLE = np.dtype(
+    (
+        np.record,
+        [
+            ("hands", "i8", (MAX_SEATS,)),  # the cards each seat holds now
+            ("dealt", "i8", (MAX_SEATS,)),
+            ("sight", VIEW),
+            ("streams", STREAM, (MAX_SEATS,)),  # of the policy in each seat
+            ("deal_stream", STREAM),
+            ("policy", "i8", (MAX_SEATS,)),  # the number of the policy in each seat …
+            ("address", "i8", (MAX_SEATS,)),  # … and its address, for policies without a number
+            ("fault", "i8"),  # what is wrong with the last play; NO_FAULT
+            ("fault_cards", "i8"),
+            ("pile_value", "i8"),  # chop penalties of this pile, half units
+            ("chopped_seat", "i8"),  # who pays them, -1: nobody, it went out on the play that was chopped …
+            ("chopper_seat", "i8"),  # … and to whom
+            ("owed", "i8", (MAX_SEATS,)),  # chop penalties settled so far
+            ("sums", "i8", (MAX_METRICS,)),  # of the metrics of one deal (`tlsim.tally`)
+        ],
+    )
+)
+
+_call_policy = call_by_address(SIGNATURE)
+
+
+# ------------------------------------------------------------------------------------------------ who acts
+
+
+@primitive
+def next_seat(seats: int, seat: int) -> int:
+    """Return the first of a mask of seats in turn order after `seat`, itself last. Empty chairs are just not in it."""
+    return (seat + 1 + lowest_bit((seats | seats << 8) >> (seat + 1))) & 7
+
+
+@part
+def decide(rules: Any, table: Any, seat: int) -> int:
+    """Return the cards that the policy in a seat plays."""
+    number = table.policy[np.uint64(seat)]
+    stream = table.streams[np.uint64(seat)]
+    if number == LOWEST:
+        return lowest.choose(rules, table.sight, stream)
+    if number == RANDOM:
+        return random.choose(rules, table.sight, stream)
+    table.sight.second = 0
+    status, cards = _call_policy(table.address[seat], rules, table.sight, stream)
+    if status != 0:
+        table.fault = RAISED
+        return 0
+    return cards
+
+
+@helper
+def can_come_back(rules: Any, table: Any, seat: int) -> bool:
+    """Return whether a seat that has passed holds an unlocked chop that beats the play (section 4.5)."""
+    view = table.sight
+    view.hand = table.hands[seat]
+    view.asked_again = 1
+    can = legal_plays(rules, view) > 0
+    view.asked_again = 0
+    return can
+
+
+# ------------------------------------------------------------------------------------------------ one turn
+
+
+@part
+def fault_of(rules: Any, table: Any, cards: int, code: int) -> int:
+    """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing."""
+    view = table.sight
+    if table.fault != NO_FAULT:
+        return table.fault
+    if cards == 0:
+        if view.on == 0:
+            return MUST_LEAD
+        return NO_FAULT if may_pass(rules, view) else MUST_PLAY
+    if cards & ~view.hand != 0:
+        return NOT_HELD
+    return NO_FAULT if is_legal(rules, view, cards, code) else ILLEGAL
+
+
+@part
+def note_turn(view: Any, seat: int, cards: int) -> None:
+    """Append a play, or a pass (no cards), to the turns of the hand."""
+    n = np.uint64(view.n_turns)
+    view.turn_seat[n] = seat
+    view.turn_cards[n] = cards
+    view.turn_second[n] = 0
+    view.n_turns += 1
+
+
+@helper
+def note_beaten(rules: Any, table: Any, row: Any, seat: int, code: int) -> None:
+    """Count a chop, and enter it into the chop penalties of the pile when it is a paid one (sections 3 and 10).
+
+    Paid are combinations of the chop table on 2s or on combinations of the chop table, of their own kind or not.
+    """
+    view = table.sight
+    chop, beaten = chop_class(code), chop_class(view.on)
+    if not matches(code, view.on):
+        row.chops[chop] += 1
+        row.any_chop = 1
+    if rules.chop_penalties == 0 or rules.chop_classes >> chop & 1 == 0:
+        return
+    if beaten < 3 or rules.chop_classes >> beaten & 1:
+        table.pile_value += leftover(rules, view.on_cards)
+        table.chopped_seat = view.owner if view.holding >> view.owner & 1 else -1
+        table.chopper_seat = seat
+
+
+@helper
+def settle_pile(table: Any) -> None:
+    """Let the owner of the last play that was chopped pay the last chopper, unless it went out on that play."""
+    if table.pile_value != 0 and table.chopped_seat >= 0:
+        table.owed[table.chopped_seat] -= table.pile_value
+        table.owed[table.chopper_seat] += table.pile_value
+    table.pile_value = 0
+
+
+@part
+def play_cards(rules: Any, table: Any, row: Any, seat: int, cards: int, code: int) -> None:
+    """Put a checked play on the pile; the seat goes out with its last card."""
+    view = table.sight
+    if view.on != 0 and (kind_of(code) >= QUAD or not matches(code, view.on)):
+        note_beaten(rules, table, row, seat, code)
+    view.on = code
+    view.on_cards = cards
+    view.owner = seat
+    view.required = 0
+    row.plays += 1
+    hand = view.hand ^ cards
+    table.hands[np.uint64(seat)] = hand
+    view.left[np.uint64(seat)] -= popcount(cards)
+    view.played[np.uint64(seat)] |= cards
+    if hand == 0:
+        row.places[seat] = rules.players + 1 - popcount(view.holding)
+        view.holding ^= 1 << seat
+
+
+@part
+def is_over(rules: Any, holding: int) -> bool:
+    """Return whether the hand has ended: one player holds cards, or, with `ends = first-out`, one is out."""
+    if rules.ends == 0:
+        return holding & (holding - 1) == 0
+    return popcount(holding) < rules.players
+
+
+@part
+def play_out(rules: Any, table: Any, row: Any) -> None:
+    """Play a dealt hand from the first lead to its end (sections 4.3 to 4.7); stops at a fault."""
+    view = table.sight
+    leader = np.int64(row.leader)
+    while True:
+        row.piles += 1
+        view.on = 0
+        passed = 0
+        waiting = 0  # seats still to be asked for the play on the pile
+        seat = leader
+        while True:
+            view.seat = seat
+            view.hand = table.hands[np.uint64(seat)]
+            view.passed = passed
+            view.asked_again = (passed >> seat) & 1
+            cards = decide(rules, table, seat)
+            code = classify(rules, cards)
+            table.fault = fault_of(rules, table, cards, code)
+            if table.fault != NO_FAULT:
+                table.fault_cards = cards
+                return
+            note_turn(view, seat, cards)
+            if cards == 0:
+                row.passes += 1
+                passed |= 1 << seat
+            else:
+                play_cards(rules, table, row, seat, cards, code)
+                if is_over(rules, view.holding):
+                    settle_pile(table)
+                    return
+                passed &= ~(1 << seat) if rules.pass_locks else 0
+                waiting = view.holding & ~(1 << seat)
+                if rules.unlocked_classes == 0:
+                    waiting &= ~passed
+            while waiting != 0:
+                seat = next_seat(waiting, seat)
+                waiting ^= 1 << seat
+                if (passed >> seat) & 1 == 0 or can_come_back(rules, table, seat):
+                    break
+            else:
+                break  # back at the owner: the pile is won
+        settle_pile(table)
+        leader = view.owner if (view.holding >> view.owner) & 1 else next_seat(view.holding, view.owner)
+
+
+# ------------------------------------------------------------------------------------------------ one hand
+
+
+@part
+def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> None:
+    """Set the view, the row and the first lead for dealt hands; `leader` -1: the holder of the lowest card leads."""
+    view = table.sight
+    lowest_dealt = 0
+    for seat in range(rules.players):
+        view.left[seat] = rules.cards
+        view.played[seat] = 0
+        table.owed[seat] = 0
+        lowest_dealt |= table.hands[seat]
+    lowest_dealt &= -lowest_dealt
+    for seat in range(rules.players):
+        if leader < 0 and table.hands[seat] & lowest_dealt != 0:
+            leader = seat
+    view.opening = opening
+    view.required = lowest_dealt if opening and rules.first_lead != 2 else 0
+    view.holding = (1 << rules.players) - 1
+    view.passed = 0
+    view.on = 0
+    view.asked_again = 0
+    view.n_turns = 0
+    table.fault = NO_FAULT
+    table.pile_value = 0
+    row.dealer = view.dealer
+    row.leader = leader
+    row.instant = -1
+    row.piles = 0
+    row.plays = 0
+    row.passes = 0
+    row.twos_left = 0
+    row.any_chop = 0
+    for chop in range(N_TARGETS):
+        row.chops[chop] = 0
+
+
+@part
+def find_instant_win(rules: Any, table: Any, row: Any) -> int:
+    """Return the seat that wins at once, -1 for none: the best kind, then the first from the leader (section 6)."""
+    winner, best = -1, 1 << 8
+    for step in range(rules.players):
+        seat = (row.leader + step) % rules.players
+        priority = instant_win(rules, table.hands[seat], table.sight.opening)
+        if 0 <= priority < best:
+            winner, best = seat, priority
+    if winner >= 0:
+        row.instant = instant_kind(rules, best)
+    return winner
+
+
+@part
+def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none."""
+    open_hand(rules, table, row, opening, leader)
+    if rules.instant_wins[0] >= 0 or rules.opening_instant_wins[0] >= 0:
+        winner = find_instant_win(rules, table, row)
+        if winner >= 0:
+            pay_instant_win(rules, row, winner)
+            return NO_FAULT
+    play_out(rules, table, row)
+    if table.fault != NO_FAULT:
+        return table.fault
+    place_the_rest(rules, table, row)
+    for seat in range(rules.players):
+        row.twos_left += popcount(table.hands[seat] & TWOS)
+    pay(rules, table, row)
+    return NO_FAULT

@@ -1,0 +1,88 @@
+"""Places and payoffs of a hand, in half units (RULES.md, sections 4.8 and 10)."""
+
+from typing import Any
+
+from tlsim._jit import helper, popcount
+from tlsim.features import leftover
+
+
+@helper
+def place_the_rest(rules: Any, table: Any, row: Any) -> None:
+    """Place those who still hold cards (section 4.8): by cards held, equal numbers share the better place."""
+    view = table.sight
+    n_out = rules.players - popcount(view.holding)
+    for seat in range(rules.players):
+        if view.holding >> seat & 1:
+            better = 0
+            for other in range(rules.players):
+                if view.holding >> other & 1 and view.left[other] < view.left[seat]:
+                    better += 1
+            row.places[seat] = n_out + 1 + better
+
+
+@helper
+def first_and_loser(rules: Any, row: Any) -> int:
+    """Return `first << 3 | loser`: of equal last places the seat furthest to the left of the first one (section 4.8)."""
+    first, loser, worst = 0, 0, 0
+    for seat in range(rules.players):
+        if row.places[seat] == 1:
+            first = seat
+    for step in range(1, rules.players):
+        seat = (first + step) % rules.players
+        if row.places[seat] >= worst:
+            worst, loser = row.places[seat], seat
+    return first << 3 | loser
+
+
+@helper
+def pay_by_place(rules: Any, row: Any, first: int) -> None:
+    """Pay +m … +1 (0) -1 … -m by place, equal places in turn order from the winner's left (section 10)."""
+    n = rules.players
+    m = n // 2
+    for step in range(n):
+        seat = (first + step) % n
+        rank = 0
+        for other_step in range(n):
+            other = (first + other_step) % n
+            if row.places[other] < row.places[seat] or (row.places[other] == row.places[seat] and other_step < step):
+                rank += 1
+        row.payoffs[seat] = 2 * (m - rank if rank < m else n - m - 1 - rank)
+
+
+@helper
+def pay(rules: Any, table: Any, row: Any) -> None:
+    """Pay the end of a hand that was played out, in half units (section 10)."""
+    view = table.sight
+    ends = first_and_loser(rules, row)
+    first, loser = ends >> 3, ends & 7
+    if rules.payoff == 0:
+        for seat in range(rules.players):
+            row.payoffs[seat] = 2
+        row.payoffs[loser] = -2 * (rules.players - 1)
+    elif rules.payoff == 1:
+        pay_by_place(rules, row, first)
+    else:
+        for seat in range(rules.players):
+            row.payoffs[seat] = -2 * view.left[seat]
+            row.payoffs[first] += 2 * view.left[seat]
+    for seat in range(rules.players):
+        extra = 0
+        if rules.cong and view.played[seat] == 0 and row.payoffs[seat] < 0:
+            extra -= row.payoffs[seat]
+        if rules.leftover_penalties and table.hands[seat] != 0:
+            extra += leftover(rules, table.hands[seat])
+        row.payoffs[seat] -= extra
+        row.payoffs[first] += extra
+    for seat in range(rules.players):
+        row.payoffs[seat] += table.owed[seat]
+
+
+@helper
+def pay_instant_win(rules: Any, row: Any, winner: int) -> None:
+    """Place and pay an instant win, in half units (sections 4.8 and 10)."""
+    each = 2 if rules.payoff == 0 else 4 if rules.payoff == 1 else 4 * rules.cards
+    for seat in range(rules.players):
+        row.places[seat] = rules.players
+        row.payoffs[seat] = -each
+    row.places[winner] = 1
+    row.payoffs[winner] = each * (rules.players - 1)

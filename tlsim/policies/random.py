@@ -1,0 +1,284 @@
+"""`random`: every legal play, and passing when it may, with equal probability."""
+
+from typing import Any
+
+from tlsim._jit import helper, kth_bit, lowest_bit, part, popcount, primitive
+from tlsim.cards import TWOS
+from tlsim.combos import chop_class, class_kind, class_length, kind_of, last_play_barred, legal_plays, length_of, top_of
+from tlsim.features import count_straights
+from tlsim.rng import below, draw
+from tlsim.shapes import (
+    PAIR,
+    SINGLE,
+    STRAIGHT,
+    TRIPLE,
+    above,
+    count_at,
+    count_doubles,
+    counts,
+    double_starts,
+    kth_double,
+    nibble,
+    presence,
+    quad_run_starts,
+    quads,
+    runs,
+    up1,
+    up2,
+    up3,
+)
+
+
+@helper
+def kth_straight(h: int, straight_min: int, k: int) -> int:
+    """Return the k-th of the straights that `count_straights` counts: by end rank, then card by card downwards."""
+    lattice = counts(h)
+    rank = straight_min - 1
+    t = 0
+    while True:  # the end rank
+        shorter = 1
+        for r in range(rank - straight_min + 1, rank):
+            shorter *= count_at(lattice, r)
+        t = count_at(lattice, rank) * (t + shorter)
+        if k < t:
+            break
+        k -= t
+        rank += 1
+    play = 0
+    while True:
+        n = count_at(lattice, rank)
+        play |= kth_bit(nibble(h, rank), k % n)
+        k //= n
+        shorter = 1
+        for r in range(rank - straight_min + 1, rank):
+            shorter *= count_at(lattice, r)
+        if k < shorter:
+            break
+        k -= shorter
+        rank -= 1
+    for r in range(rank - straight_min + 1, rank):
+        n = count_at(lattice, r)
+        play |= kth_bit(nibble(h, r), k % n)
+        k //= n
+    return play
+
+
+@helper
+def count_fixed_straights(h: int, hi: int, length: int) -> int:
+    """Return the number of straights of one length in h with the top card in hi."""
+    starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
+    lattice, total = counts(h), 0
+    while starts != 0:
+        rank = lowest_bit(starts) >> 2
+        starts &= starts - 1
+        product = popcount(nibble(hi, rank + length - 1))
+        for r in range(rank, rank + length - 1):
+            product *= count_at(lattice, r)
+        total += product
+    return total
+
+
+@helper
+def kth_fixed_straight(h: int, hi: int, length: int, k: int) -> int:
+    """Return the k-th of the straights that `count_fixed_straights` counts."""
+    starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
+    lattice = counts(h)
+    while True:
+        rank = lowest_bit(starts) >> 2
+        starts &= starts - 1
+        last = rank + length - 1
+        n_top = popcount(nibble(hi, last))
+        product = n_top
+        for r in range(rank, last):
+            product *= count_at(lattice, r)
+        if k >= product:
+            k -= product
+            continue
+        play = kth_bit(nibble(hi, last), k % n_top)
+        k //= n_top
+        for r in range(rank, last):
+            n = count_at(lattice, r)
+            play |= kth_bit(nibble(h, r), k % n)
+            k //= n
+        return play
+
+
+@helper
+def count_long(rules: Any, h: int, hi: int, kind: int, length: int) -> int:
+    """Return the number of plays of a kind from quad on with the top card in hi."""
+    if kind == STRAIGHT:
+        return count_fixed_straights(h & rules.straight_cards, hi & rules.straight_cards, length)
+    if kind < STRAIGHT:
+        return popcount(quads(h & rules.quad_cards) & presence(hi))
+    if kind == STRAIGHT + 1:
+        return count_doubles(h & rules.double_cards, hi & rules.double_cards, length)
+    return popcount(quad_run_starts(h, hi, length))
+
+
+@helper
+def kth_long(rules: Any, h: int, hi: int, kind: int, length: int, k: int) -> int:
+    """Return the k-th of the plays that `count_long` counts."""
+    if kind == STRAIGHT:
+        return kth_fixed_straight(h & rules.straight_cards, hi & rules.straight_cards, length, k)
+    if kind < STRAIGHT:
+        return kth_bit(quads(h & rules.quad_cards) & presence(hi), k) * 15
+    if kind == STRAIGHT + 1:
+        return kth_double(h & rules.double_cards, hi & rules.double_cards, length, k)
+    return kth_bit(quad_run_starts(h, hi, length), k) * ((1 << (4 * length)) - 1)
+
+
+@primitive
+def pairs_at(a: int, b: int, c: int, k: int) -> int:
+    """Return the k-th pair by top cards whose mate is 1 (a), 2 (b), 3 (c) suits down; 0 past the end.
+
+    No branch: an index below 0 is taken modulo 64, which is past the end of a hand of 20 as well.
+    """
+    n_a, n_b = popcount(a), popcount(b)
+    x, y, z = kth_bit(a, k), kth_bit(b, k - n_a), kth_bit(c, k - n_a - n_b)
+    return x | x >> 1 | y | y >> 2 | z | z >> 3
+
+
+@primitive
+def triples_at(a: int, b: int, c: int, k: int) -> int:
+    """Return the k-th triple by top cards whose mates are 1 and 2 (a), 1 and 3 (b), 2 and 3 (c) suits down.
+
+    Past the end, and without branches, as `pairs_at`.
+    """
+    n_a, n_b = popcount(a), popcount(b)
+    x, y, z = kth_bit(a, k), kth_bit(b, k - n_a), kth_bit(c, k - n_a - n_b)
+    return x | x >> 1 | x >> 2 | y | y >> 1 | y >> 3 | z | z >> 2 | z >> 3
+
+
+@helper
+def random_long_lead(rules: Any, h: int, k: int) -> int:
+    """Return the k-th double straight of h, by length."""
+    h &= rules.double_cards
+    length = 3
+    while True:
+        n = count_doubles(h, h, length)
+        if k < n:
+            return kth_double(h, h, length, k)
+        k -= n
+        length += 1
+
+
+@primitive
+def random_lead(rules: Any, h: int, word: Any) -> int:
+    """Return a uniform play of all that h may lead without obligation."""
+    x, y, z = up1(h), up2(h), up3(h)
+    a, b, c = h & x, h & y, h & z
+    d, e, f = a & y, a & z, b & z
+    four = quads(h & rules.quad_cards)
+    n_1 = popcount(h)
+    n_2 = popcount(a) + popcount(b) + popcount(c)
+    n_3 = popcount(d) + popcount(e) + popcount(f)
+    n_4 = popcount(four)
+    in_straights = h & rules.straight_cards
+    ranks = presence(in_straights)
+    n_5 = 0
+    n_6 = 0
+    if ranks & (ranks >> 4) & (ranks >> 8) != 0:
+        n_5 = count_straights(counts(in_straights), rules.straight_min)
+    in_doubles = h & rules.double_cards
+    if double_starts(in_doubles, in_doubles, 3) != 0:
+        for length in range(3, rules.double_straight_max + 1):
+            n_6 += count_doubles(in_doubles, in_doubles, length)
+    k = below(word, n_1 + n_2 + n_3 + n_4 + n_5 + n_6)
+    if k < n_5:
+        return kth_straight(in_straights, rules.straight_min, k)
+    k -= n_5
+    if k < n_1:
+        return kth_bit(h, k)
+    k -= n_1
+    if k < n_2:
+        return pairs_at(a, b, c, k)
+    k -= n_2
+    if k < n_3:
+        return triples_at(d, e, f, k)
+    k -= n_3
+    if k < n_4:
+        return kth_bit(four, k) * 15
+    return random_long_lead(rules, h, k - n_4)
+
+
+@helper
+def random_chop_or_match(rules: Any, h: int, on: int, word: Any) -> int:
+    """Return a uniform play of all that beat `on`, passing included: any kind, chops included."""
+    hi, kind, length = above(h, top_of(on)), kind_of(on), length_of(on)
+    a, b, c = hi & up1(h), hi & up2(h), hi & up3(h)
+    d, e, f = a & up2(h), a & up3(h), b & up3(h)
+    if kind == SINGLE:
+        n = popcount(hi)
+    elif kind == PAIR:
+        n = popcount(a) + popcount(b) + popcount(c)
+    elif kind == TRIPLE:
+        n = popcount(d) + popcount(e) + popcount(f)
+    else:
+        n = count_long(rules, h, hi, kind, length)
+    total = n + 1
+    classes = rules.chopped_by[chop_class(on)]
+    left = classes
+    while left != 0:
+        chop = lowest_bit(left)
+        left &= left - 1
+        total += count_long(rules, h, h, class_kind(chop), class_length(chop))
+    k = below(word, total)
+    if k < n:
+        if kind == SINGLE:
+            return kth_bit(hi, k)
+        if kind == PAIR:
+            return pairs_at(a, b, c, k)
+        if kind == TRIPLE:
+            return triples_at(d, e, f, k)
+        return kth_long(rules, h, hi, kind, length, k)
+    k -= n
+    while classes != 0:
+        chop = lowest_bit(classes)
+        classes &= classes - 1
+        n = count_long(rules, h, h, class_kind(chop), class_length(chop))
+        if k < n:
+            return kth_long(rules, h, h, class_kind(chop), class_length(chop), k)
+        k -= n
+    return 0
+
+
+@primitive
+def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
+    """Return a uniform play of all that beat `on`, passing included.
+
+    For singles, pairs and triples without a 2 the index past the end selects nothing, which is the pass: no branch.
+    """
+    kind = kind_of(on)
+    if kind > TRIPLE or top_of(on) >= 48:
+        return random_chop_or_match(rules, h, on, word)
+    hi = above(h, top_of(on))
+    if kind == SINGLE:
+        return kth_bit(hi, below(word, popcount(hi) + 1))
+    a, b, c = hi & up1(h), hi & up2(h), hi & up3(h)
+    if kind == PAIR:
+        return pairs_at(a, b, c, below(word, popcount(a) + popcount(b) + popcount(c) + 1))
+    d, e, f = a & up2(h), a & up3(h), b & up3(h)
+    return triples_at(d, e, f, below(word, popcount(d) + popcount(e) + popcount(f) + 1))
+
+
+@helper
+def choose_plain(rules: Any, view: Any, word: Any) -> int:
+    """Return the choice from the written-out legal plays: the plain version, and the one for obligations."""
+    n = legal_plays(rules, view)
+    may_pass = view.on != 0 and (rules.must_play == 0 or view.asked_again != 0 or n == 0)
+    k = below(word, n + (1 if may_pass else 0))
+    return view.plays[k] if k < n else 0
+
+
+@part
+def choose(rules: Any, view: Any, stream: Any) -> int:
+    """Return the play of the seat to act (the policy contract of `tlsim.view`); one draw a decision."""
+    word = draw(stream)
+    h = view.hand
+    if view.required | view.asked_again | rules.must_play != 0:
+        return choose_plain(rules, view, word)
+    if h & TWOS != 0 and last_play_barred(rules, view) != 0:
+        return choose_plain(rules, view, word)
+    if view.on != 0:
+        return random_answer(rules, h, view.on, word)
+    return random_lead(rules, h, word)

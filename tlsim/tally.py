@@ -1,0 +1,67 @@
+"""Integer sums over deals: what a block of hands comes to.
+
+Every metric of a hand is an integer. Within a deal its values add up over the seatings; a tally holds, over deals, the
+sum of these and the sum of their squares, so that means and standard errors by deal follow, and tallies of blocks add
+up in any order to the same bits.
+"""
+
+from typing import Any
+
+from tlsim._jit import part
+from tlsim.rules import INSTANT_WINS, N_TARGETS
+from tlsim.view import MAX_SEATS
+
+# Metrics by index. Three outcomes each: first out (0 or 1), place, payoff in half units.
+OUTCOMES = ("first", "place", "payoff")
+PLAYED_OUT = 0  # hands that no instant win ended
+LENGTHS = ("plays", "decisions", "passes", "piles", "chops", "twos_left")  # of hands played out
+LENGTHS_AT = 1
+LEADER_AT = LENGTHS_AT + len(LENGTHS)  # outcomes of the leader …
+OTHERS_AT = LEADER_AT + len(OUTCOMES)  # … and, added up, of the others
+INSTANT_AT = OTHERS_AT + len(OUTCOMES)  # instant wins by kind
+CHOPS_AT = INSTANT_AT + len(INSTANT_WINS)  # chops by class
+SEATS_AT = CHOPS_AT + N_TARGETS  # outcomes by seat, then by policy
+MAX_METRICS = SEATS_AT + 2 * len(OUTCOMES) * MAX_SEATS
+
+
+def n_metrics(players: int, n_policies: int) -> int:
+    """Return the number of metrics of a run."""
+    return SEATS_AT + len(OUTCOMES) * (players + n_policies)
+
+
+@part
+def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any) -> None:
+    """Add one hand to the sums of its deal; `policy_of_seat[seat]` is an index into the run's distinct policies."""
+    x = table.sums
+    if row.instant < 0:
+        x[0] += 1
+        x[1] += row.plays
+        x[2] += row.plays + row.passes
+        x[3] += row.passes
+        x[4] += row.piles
+        x[6] += row.twos_left
+        if row.any_chop != 0:
+            for chop in range(N_TARGETS):
+                x[5] += row.chops[chop]
+                x[CHOPS_AT + chop] += row.chops[chop]
+    else:
+        x[INSTANT_AT + row.instant] += 1
+    policies_at = SEATS_AT + 3 * rules.players
+    for seat in range(rules.players):
+        place, payoff = row.places[seat], row.payoffs[seat]
+        first = 1 if place == 1 else 0
+        lead = LEADER_AT if seat == row.leader else OTHERS_AT
+        for at in (lead, SEATS_AT + 3 * seat, policies_at + 3 * policy_of_seat[seat]):
+            x[at] += first
+            x[at + 1] += place
+            x[at + 2] += payoff
+
+
+@part
+def close_deal(table: Any, n: int, tally: Any) -> None:
+    """Add the sums of a deal and their squares to the tally, shape `(2, n)`, and clear them."""
+    for m in range(n):
+        x = table.sums[m]
+        tally[0, m] += x
+        tally[1, m] += x * x
+        table.sums[m] = 0

@@ -1,0 +1,58 @@
+"""What a policy may know, and how it is called.
+
+A policy is a function `choose(rules, view, stream)` of three records (`tlsim.rules.RULES`, `VIEW`,
+`tlsim.rng.STREAM`). It returns the mask of the cards it plays, 0 to pass; second copies of cards (two decks) it writes
+to `view.second`. The engine checks every play.
+
+Seats are absolute: `view.seat` is the policy's own, play goes to `(seat + 1) % rules.players`. Nothing in the record
+tells a hidden card: it holds the hand of the seat to act, what was played, and how many cards the others hold.
+"""
+
+import numpy as np
+from numba import from_dtype, types
+
+from tlsim.rng import STREAM
+from tlsim.rules import RULES
+
+MAX_SEATS = 8
+# Decisions in a hand. Every play sheds a card of the 104 in two decks, and is followed by at most one pass of each
+# other seat: 104 * 8 = 832.
+MAX_DECISIONS = 832
+# Legal plays of a hand: the most for 17 cards of one deck is 2,334 (a lead, quads of four ranks in a row: double
+# straights 6**4 + 2 * 6**3, straights 4**4 + 2 * 4**3, …); `tests/test_combos.py` searches for the bound.
+MAX_PLAYS = 4096
+MAX_PARAMS = 8
+
+VIEW = np.dtype(
+    (
+        np.record,
+        [
+            ("seat", "i8"),  # whose turn it is
+            ("hand", "i8"),  # the cards of that seat (first copies)
+            ("hand_second", "i8"),  # … second copies; 0 with one deck
+            ("second", "i8"),  # written by the policy: second copies that it plays
+            ("on", "i8"),  # the play to beat, as a code (`tlsim.combos.classify`); 0: lead a pile
+            ("on_cards", "i8"),  # … its cards
+            ("on_second", "i8"),
+            ("owner", "i8"),  # whose play it is
+            ("required", "i8"),  # mask of the card that the first lead must respect; 0: none
+            ("asked_again", "i8"),  # 1: has passed on this pile; may play an unlocked chop or pass
+            ("opening", "i8"),  # 1 on an opening hand
+            ("dealer", "i8"),
+            ("holding", "i8"),  # mask of the seats that hold cards
+            ("passed", "i8"),  # mask of the seats that have passed on this pile
+            ("left", "i8", (MAX_SEATS,)),  # cards left with each seat
+            ("played", "i8", (MAX_SEATS,)),  # cards played by each seat
+            ("played_second", "i8", (MAX_SEATS,)),
+            ("n_turns", "i8"),  # entries in the three arrays that follow: plays and passes of this hand, in order
+            ("turn_seat", "i8", (MAX_DECISIONS,)),
+            ("turn_cards", "i8", (MAX_DECISIONS,)),
+            ("turn_second", "i8", (MAX_DECISIONS,)),
+            ("params", "f8", (MAX_SEATS, MAX_PARAMS)),  # parameters of the policy in each seat
+            ("plays", "i8", (MAX_PLAYS,)),  # scratch: what `tlsim.combos.legal_plays` writes
+            ("plays_second", "i8", (MAX_PLAYS,)),
+        ],
+    )
+)
+
+SIGNATURE = types.int64(from_dtype(RULES), from_dtype(VIEW), from_dtype(STREAM))
