@@ -3,11 +3,13 @@
 Hands are masks of one deck (`tlsim.cards`); `rules` is the packed record of `tlsim.rules.pack`.
 """
 
+from collections import Counter
 from typing import Any
 
 from tlsim._jit import helper, kernel, popcount, primitive
 from tlsim.cards import BLACK, NO_TWOS, ONES, RED, TWOS
-from tlsim.rules import INSTANT_WINS
+from tlsim.combos import describe, moves
+from tlsim.rules import INSTANT_WINS, Rules, chop_line, default_players, pack
 from tlsim.shapes import count_at, count_doubles, counts, covered, double_starts, presence, quads, runs, up1, up2, up3
 
 _FOUR_TWOS = INSTANT_WINS.index("four-twos")
@@ -145,7 +147,7 @@ def _fewest(rules: Any, lattice: int, twos_straight: int, twos_double: int, best
     return best
 
 
-@kernel
+@helper
 def fewest_plays(rules: Any, hand: int) -> int:
     """Return the fewest plays that shed a hand when nobody answers: leads only, obligations apart."""
     twos_straight = 1 if rules.straight_cards & TWOS else 0
@@ -192,3 +194,66 @@ def leftover(rules: Any, cards: int) -> int:
         cheap = min(black, 2)
         total += _costliest(rules, counts(cards), 0, cheap * BLACK_TWO + (2 - cheap) * RED_TWO)
     return total
+
+
+# ------------------------------------------------------------------------------------------------ from Python
+
+
+@kernel
+def _instant_win_kind(rules: Any, hand: int, opening: int) -> int:
+    priority = instant_win(rules[0], hand, opening)
+    return instant_kind(rules[0], priority) if priority >= 0 else -1
+
+
+@kernel
+def _fewest_plays(rules: Any, hand: int) -> int:
+    return fewest_plays(rules[0], hand)
+
+
+@kernel
+def _count_leads(rules: Any, hand: int) -> int:
+    return count_leads(rules[0], hand)
+
+
+def instant_win_name(rules: Rules, hand: int, opening: bool) -> str | None:
+    """Return the instant win that a dealt hand has, `None` for none; on an `opening` hand there are more."""
+    kind = int(_instant_win_kind(_packed_for(rules, hand), hand, int(opening)))
+    return INSTANT_WINS[kind] if kind >= 0 else None
+
+
+def describe_hand(rules: Rules, hand: int) -> dict[str, Any]:
+    """Return what a hand holds.
+
+    `combinations`: how many by kind, runs by length; `chops`: `(name, how many, the lowest as a mask)` of what the chop
+    table lists; `instant_win` and `opening_instant_win`: names or `None`; `legal_leads`, `fewest_plays`: numbers.
+    """
+    packed = _packed_for(rules, hand)
+    combinations: Counter[str] = Counter()
+    chops: dict[str, list[int]] = {}
+    for play in [*moves(rules, hand), *_quad_runs(rules, hand)]:
+        kind, length = describe(rules, play) or ("", 0)
+        name = kind if length == 1 else f"{kind}-{length}"
+        combinations[name] += 1
+        if chop_line(rules, name):
+            chops.setdefault(name, []).append(play)
+    return {
+        "combinations": dict(combinations),
+        "chops": [(name, len(found), found[0]) for name, found in chops.items()],
+        "instant_win": instant_win_name(rules, hand, False),
+        "opening_instant_win": instant_win_name(rules, hand, True),
+        "legal_leads": int(_count_leads(packed, hand)),
+        "fewest_plays": int(_fewest_plays(packed, hand)),
+    }
+
+
+def _packed_for(rules: Rules, hand: int) -> Any:
+    """Return the packed rules for hands of this size: instant wins are those of a hand dealt with so many cards."""
+    packed = pack(rules, default_players(rules))
+    packed[0]["cards"] = hand.bit_count()
+    return packed
+
+
+def _quad_runs(rules: Rules, hand: int) -> list[int]:
+    """Return the quad runs of a hand, which only answer and so are no leads."""
+    windows = [((1 << (4 * n)) - 1) << (4 * rank) for n in (2, 3) for rank in range(13 - n)]
+    return [play for play in windows if play & hand == play and describe(rules, play)]

@@ -62,7 +62,9 @@ def pay(rules: Any, table: Any, row: Any) -> None:
     elif rules.payoff == 1:
         pay_by_place(rules, row, first)
     else:
-        for seat in range(rules.players):
+        row.payoffs[first] = 0
+        for step in range(1, rules.players):
+            seat = (first + step) % rules.players
             row.payoffs[seat] = -2 * view.left[seat]
             row.payoffs[first] += 2 * view.left[seat]
     for seat in range(rules.players):

@@ -13,9 +13,10 @@ from tlsim.view import MAX_SEATS
 
 # Metrics by index. Three outcomes each: first out (0 or 1), place, payoff in half units.
 OUTCOMES = ("first", "place", "payoff")
-PLAYED_OUT = 0  # hands that no instant win ended
+HANDS = 0
+PLAYED_OUT = 1  # hands that no instant win ended
 LENGTHS = ("plays", "decisions", "passes", "piles", "chops", "twos_left")  # of hands played out
-LENGTHS_AT = 1
+LENGTHS_AT = 2
 LEADER_AT = LENGTHS_AT + len(LENGTHS)  # outcomes of the leader …
 OTHERS_AT = LEADER_AT + len(OUTCOMES)  # … and, added up, of the others
 INSTANT_AT = OTHERS_AT + len(OUTCOMES)  # instant wins by kind
@@ -33,16 +34,17 @@ def n_metrics(players: int, n_policies: int) -> int:
 def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any) -> None:
     """Add one hand to the sums of its deal; `policy_of_seat[seat]` is an index into the run's distinct policies."""
     x = table.sums
+    x[HANDS] += 1
     if row.instant < 0:
-        x[0] += 1
-        x[1] += row.plays
-        x[2] += row.plays + row.passes
-        x[3] += row.passes
-        x[4] += row.piles
-        x[6] += row.twos_left
+        x[PLAYED_OUT] += 1
+        x[2] += row.plays
+        x[3] += row.plays + row.passes
+        x[4] += row.passes
+        x[5] += row.piles
+        x[7] += row.twos_left
         if row.any_chop != 0:
             for chop in range(N_TARGETS):
-                x[5] += row.chops[chop]
+                x[6] += row.chops[chop]
                 x[CHOPS_AT + chop] += row.chops[chop]
     else:
         x[INSTANT_AT + row.instant] += 1

@@ -1,0 +1,243 @@
+"""The kernels and the slow twin agree, on single positions and on whole hands.
+
+`scripts/twin` runs the same with many more positions and hands.
+"""
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from tables import every_table, random_rules
+
+from tlsim import combos, features
+from tlsim._jit import kernel
+from tlsim.batch import Plan, _Runner
+from tlsim.cards import mask, numbers, parse_card
+from tlsim.policies import lowest, parse_policies
+from tlsim.policies import random as random_policy
+from tlsim.rules import INSTANT_WINS, TARGETS, Rules, pack, parse_variant, player_counts
+from tlsim.view import VIEW
+
+Cards = frozenset[int]
+
+
+@kernel
+def plain_lowest(rules: Any, views: Any) -> int:
+    return lowest.choose_plain(rules[0], views[0])
+
+
+@kernel
+def fast_lowest(rules: Any, views: Any) -> int:
+    return lowest.choose(rules[0], views[0], 0)
+
+
+@kernel
+def may_pass(rules: Any, views: Any) -> bool:
+    return combos.may_pass(rules[0], views[0])
+
+
+@kernel
+def random_at(rules: Any, views: Any, word: Any) -> int:
+    view = views[0]
+    if view.on != 0:
+        return random_policy.random_answer(rules[0], view.hand, view.on, word)
+    return random_policy.random_lead(rules[0], view.hand, word)
+
+
+@kernel
+def count_leads(rules: Any, hand: int) -> int:
+    return features.count_leads(rules[0], hand)
+
+
+@kernel
+def leftover(rules: Any, cards: int) -> int:
+    return features.leftover(rules[0], cards)
+
+
+@kernel
+def instant_win(rules: Any, hand: int, opening: int) -> int:
+    priority = features.instant_win(rules[0], hand, opening)
+    return features.instant_kind(rules[0], priority) if priority >= 0 else -1
+
+
+def cards_of(hand: int) -> Cards:
+    return frozenset(numbers(hand))
+
+
+def constructed(rng: random.Random, size: int) -> Cards:
+    """Return a hand with more runs, pairs, quads and 2s than a fair deal gives."""
+    weights = [rng.choice([0.2, 1, 5]) for _ in range(13)]
+    weights[12] *= rng.choice([1, 4])
+    deck = sorted(range(52), key=lambda card: rng.random() / weights[card // 4])
+    return frozenset(deck[:size])
+
+
+def hand_and_play(rng: random.Random, rules: Rules, size: int) -> tuple[Cards, Cards | None]:
+    """Return a hand and a play of other cards to beat, or none to lead."""
+    hand = constructed(rng, size)
+    others = sorted(set(range(52)) - hand)
+    for _ in range(20):
+        kind = rng.random()
+        if kind < 0.25:
+            return hand, None
+        pool = frozenset(rng.sample(others, min(len(others), rng.choice([8, 13, 17]))))
+        plays = naive.combinations_in(rules, pool)
+        if kind < 0.5:  # what is chopped, and what is long
+            plays = tuple(p for p in plays if len(p) > 3 or min(p) >= 48)
+        if plays:
+            return hand, rng.choice(plays)
+    return hand, None
+
+
+class Position:
+    """One position in both worlds."""
+
+    def __init__(self, rules: Rules, players: int) -> None:
+        self.rules, self.packed = rules, pack(rules, players)
+        self.views = np.zeros(1, VIEW).view(np.recarray)
+
+    def set(self, hand: Cards, on: Cards | None, required: int | None, again: bool) -> None:
+        view = self.views[0]
+        view["hand"], view["on_cards"] = mask(hand), mask(on or ())
+        view["on"] = combos._classify(self.packed, mask(on or ()))
+        view["required"] = 0 if required is None else 1 << required
+        view["asked_again"] = again
+
+    def legal(self) -> list[int]:
+        n = combos._write_moves(self.packed, self.views)
+        return [int(play) for play in self.views[0]["plays"][:n]]
+
+
+def check_position(rng: random.Random, position: Position, size: int) -> None:
+    rules = position.rules
+    hand, on = hand_and_play(rng, rules, size)
+    again = on is not None and rng.random() < 0.2
+    required = min(hand) if on is None and rng.random() < 0.3 and rules.first_lead != "free" else None
+    position.set(hand, on, required, again)
+    written = position.legal()
+    expected = naive.legal_plays(rules, hand, on, required, again)
+    where = (rules, sorted(hand), on and sorted(on), required, again)
+    assert len(set(written)) == len(written), where
+    assert {cards_of(play) for play in written} == expected, where
+    if on is not None:
+        assert bool(may_pass(position.packed, position.views)) == naive.may_pass(rules, hand, on, again), where
+    check_policies(position, hand, on, required, again, expected, where)
+    for play in rng.sample(sorted(expected, key=sorted), min(3, len(expected))):
+        kind = naive.classify(rules, play)
+        assert combos.describe(rules, mask(play)) == kind, where
+    some = frozenset(rng.sample(sorted(hand), rng.randint(1, 6)))
+    assert combos.describe(rules, mask(some)) == naive.classify(rules, some), (rules, sorted(some))
+    check_features(position, hand, rng)
+
+
+def check_policies(
+    position: Position, hand: Cards, on: Cards | None, required: int | None, again: bool, legal: set[Cards], where: Any
+) -> None:
+    rules = position.rules
+    here = naive.Position(0, hand, on, None if on is None else 1, required, again, legal, True, (), frozenset())
+    expected = mask(naive.lowest(rules, here))
+    assert plain_lowest(position.packed, position.views) == expected, where
+    assert fast_lowest(position.packed, position.views) == expected, where
+    barred = len(legal) < len(naive.legal_plays(rules_finishing(rules), hand, on, required, again))
+    if required is None and not again and not barred and len(legal) <= 200:
+        n = len(legal) + (on is not None)
+        words = [-((-k << 64) // n) for k in range(n)]  # the lowest word of the k-th of n equal parts
+        drawn = [random_at(position.packed, position.views, np.uint64(word)) for word in words]
+        assert sorted(drawn) == sorted([*map(mask, legal), *([0] if on is not None else [])]), where
+
+
+def rules_finishing(rules: Rules) -> Rules:
+    from dataclasses import replace
+
+    return replace(rules, finish_on_two=True)
+
+
+def check_features(position: Position, hand: Cards, rng: random.Random) -> None:
+    rules, packed = position.rules, position.packed
+    free = naive.legal_plays(rules_finishing(rules), hand, None)
+    assert count_leads(packed, mask(hand)) == len(free), (rules, sorted(hand))
+    some = frozenset(rng.sample(sorted(hand), rng.randint(1, len(hand))))
+    assert leftover(packed, mask(some)) == naive.leftover(rules, some), (rules, sorted(some))
+    for opening in (False, True) if len(hand) == rules.cards else ():  # as dealt
+        kind = int(instant_win(packed, mask(hand), opening))
+        name = INSTANT_WINS[kind] if kind >= 0 else None
+        assert name == naive.instant_win(rules, hand, opening), (rules, sorted(hand), opening)
+
+
+@pytest.mark.parametrize(("variant", "players"), every_table())
+def test_positions(variant: str, players: int, request: pytest.FixtureRequest) -> None:
+    rules = parse_variant(variant)
+    rng = random.Random(f"{variant} {players}")
+    position = Position(rules, players)
+    for _ in range(request.config.getoption("--twin-positions")):
+        check_position(rng, position, rng.choice([rules.cards, rules.cards, rng.randint(6, rules.cards)]))
+
+
+def test_positions_of_random_rules(request: pytest.FixtureRequest) -> None:
+    rng = random.Random(2)
+    for _ in range(request.config.getoption("--twin-rule-sets")):
+        rules = random_rules(rng)
+        position = Position(rules, player_counts(rules)[-1])
+        for _ in range(10):
+            check_position(rng, position, rng.choice([rules.cards, rng.randint(6, 13)]))
+
+
+# ------------------------------------------------------------------------------------------------ whole hands
+
+
+def replay_in_twin(rules: Rules, transcript: dict[str, Any], row: Any, policies: list[str]) -> None:
+    """Play the transcript's turns in the twin and compare everything that comes out."""
+    turns: Iterator[dict[str, Any]] = iter(transcript["plays"])
+
+    def choose(seat: int, position: naive.Position) -> Cards:
+        turn = next(turns)
+        play = frozenset(map(parse_card, turn["cards"]))
+        assert turn["player"] == seat, transcript
+        if policies[seat] == "lowest":
+            assert play == naive.lowest(rules, position), transcript
+        return play
+
+    hands = [frozenset(map(parse_card, hand)) for hand in transcript["hands"]]
+    hand = naive.play_hand(rules, hands, transcript["dealer"], choose)
+    assert next(turns, None) is None, transcript
+    required = None if hand.required is None else parse_card(transcript["required"])
+    assert (hand.leader, hand.required) == (transcript["leader"], required), transcript
+    won = transcript["instant_win"]
+    assert hand.instant_win == (won and (won["player"], won["kind"])), transcript
+    assert hand.places == transcript["places"], transcript
+    assert [half / 2 for half in hand.payoffs] == transcript["payoffs"], transcript
+    counts = (hand.n_plays, hand.passes, hand.piles, hand.twos_left)
+    assert counts == tuple(int(row[key]) for key in ("plays", "passes", "piles", "twos_left")), transcript
+    chops = {TARGETS[chop]: int(n) for chop, n in enumerate(row["chops"]) if n}
+    assert dict(hand.chops) == chops, transcript
+
+
+def check_hands(rules: Rules, players: int, policies: list[str], n: int, seed: int) -> None:
+    from tlsim.batch import _transcript
+
+    plan = Plan(rules, players, tuple(parse_policies(policies, players)), n, seed)
+    runner = _Runner(plan)
+    for deal, seating in product(range(n), range(min(3, len(plan.seatings)))):
+        table, row = runner.hand(deal, seating)
+        transcript = _transcript(plan, table, row, seating)
+        assert len(transcript["hands"]) == players
+        replay_in_twin(rules, transcript, row, transcript["policies"])
+
+
+@pytest.mark.parametrize(("variant", "players"), every_table())
+@pytest.mark.parametrize("policy", ["lowest", "random"])
+def test_hands(variant: str, players: int, policy: str, request: pytest.FixtureRequest) -> None:
+    check_hands(parse_variant(variant), players, [policy], request.config.getoption("--twin-hands"), 7)
+
+
+def test_hands_of_random_rules(request: pytest.FixtureRequest) -> None:
+    rng = random.Random(3)
+    for k in range(request.config.getoption("--twin-rule-sets")):
+        rules = random_rules(rng)
+        players = rng.choice(player_counts(rules))
+        policies = ["lowest", "random", "random", "random"][:players]
+        check_hands(rules, players, policies if k % 2 else ["random"], 2, k)
