@@ -15,7 +15,7 @@ from naive import Cards, PaidChop, Position
 
 from tlsim.rules import Rules, parse_variant
 
-VECTORS = Path(__file__).parents[2] / "shared/vectors/rules.jsonl"
+VECTORS = Path(__file__).parent / "data/rules.jsonl"
 CASES = [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
 CLASSIC, SOUTHERN, VIET_CONG = (parse_variant(name) for name in ("classic", "southern", "viet-cong"))
 MIEN_NAM = replace(

@@ -20,6 +20,7 @@ from tlsim.cards import mask, numbers, parse_card
 from tlsim.policies import lowest, parse_policies
 from tlsim.policies import random as random_policy
 from tlsim.rules import INSTANT_WINS, TARGETS, Rules, pack, parse_variant, player_counts
+from tlsim.transcript import replay, transcript
 from tlsim.view import VIEW
 
 Cards = frozenset[int]
@@ -189,43 +190,42 @@ def test_positions_of_random_rules(request: pytest.FixtureRequest) -> None:
 # ------------------------------------------------------------------------------------------------ whole hands
 
 
-def replay_in_twin(rules: Rules, transcript: dict[str, Any], row: Any, policies: list[str]) -> None:
-    """Play the transcript's turns in the twin and compare everything that comes out."""
-    turns: Iterator[dict[str, Any]] = iter(transcript["plays"])
+def replay_in_twin(rules: Rules, written: dict[str, Any], row: Any, policies: list[str]) -> None:
+    """Play the written's turns in the twin and compare everything that comes out."""
+    turns: Iterator[dict[str, Any]] = iter(written["plays"])
 
     def choose(seat: int, position: naive.Position) -> Cards:
         turn = next(turns)
         play = frozenset(map(parse_card, turn["cards"]))
-        assert turn["player"] == seat, transcript
+        assert turn["player"] == seat, written
         if policies[seat] == "lowest":
-            assert play == naive.lowest(rules, position), transcript
+            assert play == naive.lowest(rules, position), written
         return play
 
-    hands = [frozenset(map(parse_card, hand)) for hand in transcript["hands"]]
-    hand = naive.play_hand(rules, hands, transcript["dealer"], choose)
-    assert next(turns, None) is None, transcript
-    required = None if hand.required is None else parse_card(transcript["required"])
-    assert (hand.leader, hand.required) == (transcript["leader"], required), transcript
-    won = transcript["instant_win"]
-    assert hand.instant_win == (won and (won["player"], won["kind"])), transcript
-    assert hand.places == transcript["places"], transcript
-    assert [half / 2 for half in hand.payoffs] == transcript["payoffs"], transcript
+    hands = [frozenset(map(parse_card, hand)) for hand in written["hands"]]
+    hand = naive.play_hand(rules, hands, written["dealer"], choose)
+    assert next(turns, None) is None, written
+    required = None if hand.required is None else parse_card(written["required"])
+    assert (hand.leader, hand.required) == (written["leader"], required), written
+    won = written["instant_win"]
+    assert hand.instant_win == (won and (won["player"], won["kind"])), written
+    assert hand.places == written["places"], written
+    assert [half / 2 for half in hand.payoffs] == written["payoffs"], written
     counts = (hand.n_plays, hand.passes, hand.piles, hand.twos_left)
-    assert counts == tuple(int(row[key]) for key in ("plays", "passes", "piles", "twos_left")), transcript
+    assert counts == tuple(int(row[key]) for key in ("plays", "passes", "piles", "twos_left")), written
     chops = {TARGETS[chop]: int(n) for chop, n in enumerate(row["chops"]) if n}
-    assert dict(hand.chops) == chops, transcript
+    assert dict(hand.chops) == chops, written
 
 
 def check_hands(rules: Rules, players: int, policies: list[str], n: int, seed: int) -> None:
-    from tlsim.batch import _transcript
-
     plan = Plan(rules, players, tuple(parse_policies(policies, players)), n, seed)
     runner = _Runner(plan)
     for deal, seating in product(range(n), range(min(3, len(plan.seatings)))):
         table, row = runner.hand(deal, seating)
-        transcript = _transcript(plan, table, row, seating)
-        assert len(transcript["hands"]) == players
-        replay_in_twin(rules, transcript, row, transcript["policies"])
+        names = [plan.distinct[index].name for index in plan.seatings[seating]]
+        written = transcript(rules, table, row, players, index=deal, seed=seed, policies=names)
+        assert replay(rules, written) == written
+        replay_in_twin(rules, written, row, names)
 
 
 @pytest.mark.parametrize(("variant", "players"), every_table())

@@ -21,8 +21,9 @@ from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import FAULTS, NO_FAULT, ROW, TABLE, play_hand
 from tlsim.policies import Policy
-from tlsim.rules import INSTANT_WINS, Rules, check_players, pack
+from tlsim.rules import Rules, check_players, pack
 from tlsim.tally import add_row, close_deal, n_metrics
+from tlsim.transcript import transcript
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 11, 1 << 18
@@ -202,33 +203,8 @@ def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
     for deal in range(first, stop):
         for seating in range(len(plan.seatings)):
             table, row = runner.hand(deal, seating)
-            yield _transcript(plan, table, row, seating)
-
-
-def _transcript(plan: Plan, table: Any, row: Any, seating: int) -> dict[str, Any]:
-    view, seats = table["sight"], range(plan.players)
-    lowest = min(int(hand) & -int(hand) for hand in table["dealt"][: plan.players])
-    winner = [int(place) for place in row["places"]].index(1)
-    kind = int(row["instant"])
-    turns = zip(view["turn_seat"], view["turn_cards"], strict=True)
-    return {
-        "index": int(row["deal"]),
-        "seed": plan.seed,
-        "variant": plan.rules.name,
-        "players": plan.players,
-        "policies": [plan.distinct[plan.seatings[seating][seat]].name for seat in seats],
-        "opening": bool(view["opening"]),
-        "dealer": int(row["dealer"]),
-        "hands": [names(table["dealt"][seat]) for seat in seats],
-        "leader": int(row["leader"]),
-        "required": names(lowest)[0] if view["opening"] and plan.rules.first_lead != "free" else None,
-        "instant_win": {"player": winner, "kind": INSTANT_WINS[kind]} if kind >= 0 else None,
-        "plays": [
-            {"player": int(seat), "cards": names(cards)} for (seat, cards), _ in zip(turns, range(view["n_turns"]))
-        ],
-        "places": [int(row["places"][seat]) for seat in seats],
-        "payoffs": [int(row["payoffs"][seat]) / 2 for seat in seats],
-    }
+            policies = [plan.distinct[index].name for index in plan.seatings[seating]]
+            yield transcript(plan.rules, table, row, plan.players, index=deal, seed=plan.seed, policies=policies)
 
 
 def warm_up() -> None:

@@ -146,10 +146,8 @@ def beats(rules: Any, code: int, on: int) -> bool:
 
 
 @helper
-def is_legal(rules: Any, view: Any, cards: int, code: int) -> bool:
-    """Return whether the seat to act may play these cards of its hand; `code` is their code (sections 4.3, 4.5, 9)."""
-    if code == 0:
-        return False
+def is_legal_bound(rules: Any, view: Any, cards: int, code: int) -> bool:
+    """Return `is_legal` for seats under an obligation: the first lead, asked again, `finish_on_two` (4.3, 4.5, 9)."""
     if rules.finish_on_two == 0 and cards == view.hand and cards & TWOS != 0:
         if view.on != 0 or kind_of(code) != SINGLE:
             return False
@@ -159,6 +157,18 @@ def is_legal(rules: Any, view: Any, cards: int, code: int) -> bool:
         return kind_of(code) != QUAD_RUN
     if view.asked_again != 0 and rules.unlocked_classes >> chop_class(code) & 1 == 0:
         return False
+    return beats(rules, code, view.on)
+
+
+@primitive
+def is_legal(rules: Any, view: Any, cards: int, code: int) -> bool:
+    """Return whether the seat to act may play these cards of its hand; `code` is their code (section 4.4)."""
+    if code == 0:
+        return False
+    if view.required | view.asked_again | (1 - rules.finish_on_two) != 0:
+        return is_legal_bound(rules, view, cards, code)
+    if view.on == 0:
+        return kind_of(code) != QUAD_RUN
     return beats(rules, code, view.on)
 
 
@@ -283,6 +293,19 @@ def describe(rules: Rules, cards: int) -> tuple[str, int] | None:
     """Return the kind and length of a combination, `None` when the cards are none under these rules."""
     code = int(_classify(pack(rules, default_players(rules)), cards))
     return (KINDS[code >> 10], (code >> 6) & 15) if code else None
+
+
+@kernel
+def _may_follow(rules: Any, play: int, on: int) -> bool:
+    code, beaten = classify(rules[0], play), classify(rules[0], on)
+    if code == 0 or (beaten == 0 and on != 0):
+        return False
+    return beats(rules[0], code, beaten) if on != 0 else kind_of(code) != QUAD_RUN
+
+
+def may_follow(rules: Rules, play: int, on: int) -> bool:
+    """Return whether one combination may be played on another (0: led), obligations apart."""
+    return bool(_may_follow(pack(rules, default_players(rules)), play, on))
 
 
 def moves(rules: Rules, hand: int, on: int = 0, opening: bool = False) -> list[int]:

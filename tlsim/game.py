@@ -13,21 +13,22 @@ from tlsim.cards import TWOS
 from tlsim.combos import chop_class, classify, is_legal, kind_of, legal_plays, matches, may_pass
 from tlsim.features import instant_kind, instant_win, leftover
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
-from tlsim.policies import LOWEST, RANDOM, lowest, random
+from tlsim.policies import LOWEST, RANDOM, SCRIPT, lowest, random
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS
 from tlsim.shapes import QUAD
 from tlsim.tally import MAX_METRICS
-from tlsim.view import MAX_SEATS, SIGNATURE, VIEW
+from tlsim.view import MAX_DECISIONS, MAX_SEATS, SIGNATURE, VIEW
 
 # What is wrong with a play, as `play_hand` reports it.
-NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY = range(6)
+NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS = range(7)
 FAULTS = {
     RAISED: "the policy raised an exception",
     NOT_HELD: "it does not hold these cards",
     ILLEGAL: "this is not a legal play",
     MUST_LEAD: "the leader of a pile may not pass",
     MUST_PLAY: "it may not pass while it can play (must_play)",
+    SCRIPT_ENDS: "the plays given end before the hand does",
 }
 
 # The result of one hand.
@@ -63,6 +64,8 @@ TABLE = np.dtype(
             ("deal_stream", STREAM),
             ("policy", "i8", (MAX_SEATS,)),  # the number of the policy in each seat …
             ("address", "i8", (MAX_SEATS,)),  # … and its address, for policies without a number
+            ("script", "i8", (MAX_DECISIONS,)),  # the turns of the policy SCRIPT, whoever's they are
+            ("n_script", "i8"),
             ("fault", "i8"),  # what is wrong with the last play; NO_FAULT
             ("fault_cards", "i8"),
             ("pile_value", "i8"),  # chop penalties of this pile, half units
@@ -95,6 +98,12 @@ def decide(rules: Any, table: Any, seat: int) -> int:
         return lowest.choose(rules, table.sight, stream)
     if number == RANDOM:
         return random.choose(rules, table.sight, stream)
+    if number == SCRIPT:
+        turn = table.sight.n_turns
+        if turn >= table.n_script:
+            table.fault = SCRIPT_ENDS
+            return 0
+        return table.script[turn]
     table.sight.second = 0
     status, cards = _call_policy(table.address[seat], rules, table.sight, stream)
     if status != 0:
@@ -126,20 +135,10 @@ def fault_of(rules: Any, table: Any, cards: int, code: int) -> int:
     if cards == 0:
         if view.on == 0:
             return MUST_LEAD
-        return NO_FAULT if may_pass(rules, view) else MUST_PLAY
+        return MUST_PLAY if rules.must_play != 0 and not may_pass(rules, view) else NO_FAULT
     if cards & ~view.hand != 0:
         return NOT_HELD
     return NO_FAULT if is_legal(rules, view, cards, code) else ILLEGAL
-
-
-@part
-def note_turn(view: Any, seat: int, cards: int) -> None:
-    """Append a play, or a pass (no cards), to the turns of the hand."""
-    n = np.uint64(view.n_turns)
-    view.turn_seat[n] = seat
-    view.turn_cards[n] = cards
-    view.turn_second[n] = 0
-    view.n_turns += 1
 
 
 @helper
@@ -180,7 +179,6 @@ def play_cards(rules: Any, table: Any, row: Any, seat: int, cards: int, code: in
     view.on_cards = cards
     view.owner = seat
     view.required = 0
-    row.plays += 1
     hand = view.hand ^ cards
     table.hands[np.uint64(seat)] = hand
     view.left[np.uint64(seat)] -= popcount(cards)
@@ -203,8 +201,9 @@ def play_out(rules: Any, table: Any, row: Any) -> None:
     """Play a dealt hand from the first lead to its end (sections 4.3 to 4.7); stops at a fault."""
     view = table.sight
     leader = np.int64(row.leader)
+    turns, passes, piles = 0, 0, 0
     while True:
-        row.piles += 1
+        piles += 1
         view.on = 0
         passed = 0
         waiting = 0  # seats still to be asked for the play on the pile
@@ -216,18 +215,22 @@ def play_out(rules: Any, table: Any, row: Any) -> None:
             view.asked_again = (passed >> seat) & 1
             cards = decide(rules, table, seat)
             code = classify(rules, cards)
-            table.fault = fault_of(rules, table, cards, code)
-            if table.fault != NO_FAULT:
-                table.fault_cards = cards
+            fault = fault_of(rules, table, cards, code)
+            if fault != NO_FAULT:
+                table.fault, table.fault_cards = fault, cards
                 return
-            note_turn(view, seat, cards)
+            view.turn_seat[np.uint64(turns)] = seat
+            view.turn_cards[np.uint64(turns)] = cards
+            turns += 1
+            view.n_turns = turns
             if cards == 0:
-                row.passes += 1
+                passes += 1
                 passed |= 1 << seat
             else:
                 play_cards(rules, table, row, seat, cards, code)
                 if is_over(rules, view.holding):
                     settle_pile(table)
+                    row.plays, row.passes, row.piles = turns - passes, passes, piles
                     return
                 passed &= ~(1 << seat) if rules.pass_locks else 0
                 waiting = view.holding & ~(1 << seat)
@@ -253,7 +256,7 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
     view = table.sight
     lowest_dealt = 0
     for seat in range(rules.players):
-        view.left[seat] = rules.cards
+        view.left[seat] = popcount(table.hands[seat])
         view.played[seat] = 0
         table.owed[seat] = 0
         lowest_dealt |= table.hands[seat]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tlsim._jit import helper, popcount
+from tlsim._jit import helper, lowest_bit, popcount
 from tlsim.features import leftover
 
 
@@ -11,6 +11,9 @@ def place_the_rest(rules: Any, table: Any, row: Any) -> None:
     """Place those who still hold cards (section 4.8): by cards held, equal numbers share the better place."""
     view = table.sight
     n_out = rules.players - popcount(view.holding)
+    if n_out == rules.players - 1:
+        row.places[lowest_bit(view.holding)] = rules.players
+        return
     for seat in range(rules.players):
         if view.holding >> seat & 1:
             better = 0

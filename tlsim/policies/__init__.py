@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from tlsim.errors import InputError, nearest
 
-# Numbers that kernels know: the compiled `if` in `tlsim.game.decide`. 0 is a policy called by its address.
-BY_ADDRESS, LOWEST, RANDOM = 0, 1, 2
+# Numbers that kernels know: the compiled `if` in `tlsim.game.decide`. 0 is a policy called by its address; SCRIPT
+# plays turns that are written down (`tlsim.script`).
+BY_ADDRESS, LOWEST, RANDOM, SCRIPT = range(4)
 _BUILTIN = {
     "lowest": (LOWEST, "sheds its lowest cards: the longest lead, the lowest answer, a chop when nothing else does"),
     "random": (RANDOM, "every legal play, and passing when it may, with equal probability"),

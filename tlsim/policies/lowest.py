@@ -112,7 +112,10 @@ def weakest_chop(rules: Any, h: int, classes: int) -> int:
     """Return the lowest play of the weakest chop among the classes that h holds, 0 for none.
 
     Within a line the shortest comes first: any longer double straight holds a shorter one with a lower top card.
+    Few hands hold any chop: a look at quads and double straights of 3 spares them the loop.
     """
+    if quads(h) == 0 and double_starts(h, h, 3) == 0:
+        return 0
     for i in range(len(LINES)):
         chop = rules.chop_order[i]
         if classes >> chop & 1:

@@ -1,0 +1,185 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tlsim import batch
+from tlsim._jit import address_of
+from tlsim.batch import Plan, blocks
+from tlsim.errors import InputError, PlayFault
+from tlsim.game import ILLEGAL, NOT_HELD
+from tlsim.policies import BY_ADDRESS, Policy, lowest, parse_policies, random
+from tlsim.rules import builtin, parse_variant
+from tlsim.summary import tables
+from tlsim.view import SIGNATURE
+
+PLAIN = "southern,instant_wins=none,opening_instant_wins=none"
+
+
+def plan_of(*policies: str, variant: str = "southern", players: int = 4, deals: int = 20_000, seed: int = 1) -> Plan:
+    return Plan(parse_variant(variant), players, tuple(parse_policies(policies, players)), deals, seed)
+
+
+def tally_of(plan: Plan, threads: int = 1, block: int | None = None) -> Any:
+    return sum(found.tally for found in blocks(plan, threads, block=block))
+
+
+@pytest.mark.parametrize("policies", [["lowest"], ["random"], ["lowest", "random", "random", "lowest"]])
+def test_results_do_not_depend_on_threads_or_blocks(policies: list[str]) -> None:
+    plan = plan_of(*policies, deals=5_000)
+    one = tally_of(plan)
+    for threads, block in [(2, None), (2, 7), (1, 1_000), (3, 4_999)]:
+        assert np.array_equal(tally_of(plan, threads, block), one)
+    assert json.dumps({k: v.to_dicts() for k, v in tables(plan, one).items()})
+
+
+def test_blocks_cover_all_deals_in_order_and_may_stop() -> None:
+    found = list(blocks(plan_of("lowest", deals=10_000), threads=2, block=999))
+    assert [b.start for b in found] == [0, *[b.stop for b in found[:-1]]]
+    assert found[-1].stop == 10_000
+    endless = blocks(plan_of("lowest", deals=10**12), threads=2)
+    assert next(endless).start == 0
+    endless.close()
+
+
+def test_averages_agree_with_the_yardstick() -> None:
+    """The averages that `limit.c p1` and `p2` print, to what 400,000 hands can tell (4 standard errors)."""
+    for policy, plays, passes, chops, first in [
+        ("lowest", 36.15, 18.24, 0.0917, 0.351),
+        ("random", 38.40, 40.75, 0.1213, 0.310),
+    ]:
+        plan = plan_of(policy, variant=PLAIN, deals=400_000)
+        found = tables(plan, tally_of(plan, 2))
+        rows = {row["metric"]: row for row in found["length"].to_dicts()}
+        leader = found["leader"].to_dicts()[0]
+        for row, expected, rounding in [
+            (rows["plays"], plays, 0.005),
+            (rows["passes"], passes, 0.01),
+            (rows["chops"], chops, 0.0005),
+            (leader, first, 0.0005),
+        ]:
+            assert abs(row["estimate"] - expected) < 4 * row["se"] + rounding, (policy, row)
+
+
+def test_seatings() -> None:
+    assert len(plan_of("lowest").seatings) == 1
+    mixed = plan_of("lowest", "random", "random", "random")
+    assert mixed.seatings == [(0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0)]
+    assert len(plan_of("lowest", "lowest", "random", "random").seatings) == 6
+    same = tables(mixed, tally_of(mixed))
+    rows = {(row["policy"], row["metric"]): row for row in same["policies"].to_dicts()}
+    assert rows["lowest", "first_out"]["estimate"] > 0.6
+    shares = rows["lowest", "first_out"]["estimate"] + 3 * rows["random", "first_out"]["estimate"]
+    assert shares == pytest.approx(1, abs=1e-12)
+
+
+def test_nobody_is_favoured_by_the_seat() -> None:
+    """First out by seat is uniform: chi-square with 3 degrees of freedom below its 0.999 quantile, 16.27."""
+    for policy in ("lowest", "random"):
+        plan = plan_of(policy, deals=100_000, seed=3)
+        counts = [row["estimate"] * plan.deals for row in tables(plan, tally_of(plan, 2))["seats"].to_dicts()[::3]]
+        assert sum(counts) == pytest.approx(plan.deals)
+        assert sum((n - plan.deals / 4) ** 2 / (plan.deals / 4) for n in counts) < 16.27
+
+
+def _by_address(module: Any) -> Policy:
+    module.choose.compile(SIGNATURE.args)
+    return Policy("by address", BY_ADDRESS, address=address_of(module.choose, SIGNATURE))
+
+
+@pytest.mark.parametrize(("name", "module"), [("lowest", lowest), ("random", random)])
+def test_policies_by_address_play_the_same(name: str, module: Any) -> None:
+    for variant, players in [("southern", 4), ("classic", 3), ("viet-cong", 2)]:
+        plan = plan_of(name, variant=variant, players=players, deals=2_000)
+        other = Plan(plan.rules, players, (_by_address(module),) * players, 2_000, 1)
+        assert np.array_equal(tally_of(plan), tally_of(other))
+
+
+def _policy(body: str) -> Policy:
+    from numba import njit
+
+    scope: dict[str, Any] = {}
+    exec(f"def choose(rules, view, stream):\n    {body}\n", scope)
+    compiled = njit(SIGNATURE)(scope["choose"])
+    return Policy("bad", BY_ADDRESS, address=address_of(compiled, SIGNATURE))
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return 0", "the leader of a pile may not pass: a pass"),
+        ("return ~view.hand & (view.hand + 1)", "it does not hold these cards"),
+        ("return view.hand", "this is not a legal play"),
+        ("return 1 // (view.hand - view.hand)", "the policy raised an exception"),
+        ("raise ValueError", "the policy raised an exception"),
+    ],
+)
+def test_a_fault_stops_the_run_and_says_where(body: str, message: str) -> None:
+    plan = Plan(builtin("southern"), 4, (_policy(body),) * 4, 10, 9)
+    with pytest.raises(PlayFault, match="policy bad: " + message) as caught:
+        tally_of(plan)
+    assert "(seed 9, deal 0, turn 0, seat " in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert NOT_HELD != ILLEGAL
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"deals": 0}, "0 deals: at least 1"),
+        ({"deals": -3}, "-3 deals: at least 1"),
+        ({"players": 5}, "5 players: southern is for 2 to 4"),
+        ({"seed": 1 << 64}, "seed 18446744073709551616: it is a 64-bit integer"),
+    ],
+)
+def test_bad_plans(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plan_of("lowest", **changes)
+
+
+_SAME_BITS = """
+import numpy as np
+from tlsim.batch import Plan, blocks
+from tlsim.policies import parse_policies
+from tlsim.rules import builtin
+for variant, players in [("southern", 4), ("classic", 3)]:
+    plan = Plan(builtin(variant), players, tuple(parse_policies(["lowest"] + ["random"] * (players - 1), players)), 40, 1)
+    print(sum(block.tally for block in blocks(plan)).tolist())
+"""
+
+
+@pytest.mark.parametrize("switch", ["TLSIM_PORTABLE", "NUMBA_DISABLE_JIT"])
+def test_the_portable_path_and_plain_python_give_the_same_bits(switch: str, tmp_path: Path) -> None:
+    outputs = []
+    for extra in ({}, {switch: "1", "TLSIM_CACHE_DIR": str(tmp_path)}):
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", _SAME_BITS],
+            env={**os.environ, **extra},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        outputs.append(run.stdout)
+    assert outputs[0] == outputs[1]
+
+
+def test_a_cache_that_cannot_be_written_costs_one_warning(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    code = "import tlsim._jit as j; assert j.CACHE_FOLDER is None; print('ok')"
+    environment = {**os.environ, "TLSIM_CACHE_DIR": str(blocked)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run.stdout.strip() == "ok"
+    assert run.stderr.count("compiling in memory") == 1
+
+
+def test_warm_up() -> None:
+    batch.warm_up()

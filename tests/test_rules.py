@@ -1,0 +1,147 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tlsim.errors import InputError
+from tlsim.rules import (
+    LINES,
+    TARGETS,
+    Rules,
+    builtin,
+    builtin_names,
+    check_players,
+    chop_line,
+    differences,
+    from_toml,
+    pack,
+    parse_variant,
+    player_counts,
+    rule_fields,
+)
+
+
+def test_every_rule_says_what_it_means_and_where_it_is_from() -> None:
+    for field in rule_fields():
+        assert field.metadata["meaning"]
+        assert field.metadata["section"][0].isdigit()
+    assert all(builtin(name).summary for name in builtin_names())
+
+
+def test_builtin_variants() -> None:
+    assert builtin_names() == ("classic", "viet-cong", "southern")
+    southern = builtin("southern")
+    assert dict(southern.chops)["quad"] == ("two", "two-twos", "double-straight-3")
+    assert (southern.first_lead, builtin("classic").first_lead) == ("included", "alone")
+    assert builtin("viet-cong").instant_wins == ("four-twos",)
+
+
+def test_changes() -> None:
+    rules = parse_variant("southern,pass_locks=no, chops.quad=two+two-twos,instant_wins=none")
+    assert rules.name == "southern,pass_locks=no,chops.quad=two+two-twos,instant_wins=none"
+    changed = {key: (a, b) for key, a, b in differences(builtin("southern"), rules)}
+    assert changed["pass_locks"] == ("yes", "no")
+    assert changed["chops.quad"] == ("two+two-twos+double-straight-3", "two+two-twos")
+    assert changed["instant_wins"][1] == "none"
+    assert len(changed) == 3
+    assert parse_variant("southern,chops=none,chops.quad=two").chops == (("quad", ("two",)),)
+    assert differences(rules, replace(rules, name="other")) == []
+    assert rules == replace(rules, name="other")  # the name plays no part
+
+
+def test_toml_holds_only_differences(tmp_path: Path) -> None:
+    path = tmp_path / "house.toml"
+    path.write_text('base = "southern"\nmust_play = true\n[chops]\nquad = ["two"]\n')
+    rules = parse_variant(f"{path},pass_locks=no")
+    assert rules.name == "house.toml,pass_locks=no"
+    assert {key for key, _, _ in differences(builtin("southern"), rules)} == {"must_play", "chops.quad", "pass_locks"}
+    assert from_toml("", "empty", "empty.toml") == Rules()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("must_play = \n", r"house.toml: not valid TOML: .*line 1"),
+        ("\n\nmust_play = maybe", r"house.toml: not valid TOML: .*line 3"),
+        ("must_pla = true", r"house.toml: unknown key 'must_pla'; did you mean must_play\?"),
+        ("must_play = 1", r"house.toml: must_play = 1: it is yes or no"),
+        ("straight_min = 2", r"house.toml: straight_min = 2: it is from 3 to 13: a straight has at least 3 cards"),
+        ("straight_min = true", r"house.toml: straight_min = True: it is a whole number"),
+        ('straight_min = "3"', r"house.toml: straight_min = '3': it is a whole number"),
+        ('instant_wins = ["dragn"]', r"house.toml: instant_wins: unknown name 'dragn'; did you mean dragon\?"),
+        ('instant_wins = "dragon"', r"house.toml: instant_wins = 'dragon': it is a list of names"),
+        ("instant_wins = [3]", r"house.toml: instant_wins = \(3,\): it is a list of names"),
+        ('instant_wins = ["dragon", "dragon"]', r"house.toml: .*: a name stands twice"),
+        ('base = "sothern"', r"house.toml: unknown variant 'sothern'; did you mean southern\?"),
+        ("base = 3", r"house.toml: base = 3: it is the name of a built-in variant"),
+        ("summary = 3", r"house.toml: summary = 3: it is one line of text"),
+        ("chops = 3", r"house.toml: chops = 3: it is a table"),
+        ('[chops]\nquad = "two"', r"house.toml: chops.quad = 'two': it is a list of names"),
+        ('[chops]\nquads = ["two"]', r"house.toml: chops: unknown name 'quads'; did you mean quad\?"),
+        ('[chops]\nquad = ["quad"]', r"house.toml: chops.quad = quad: a chop does not chop its own kind"),
+        ("cards = 14", r"house.toml: cards = 14: it is one of 13, 17"),
+        ("min_players = 4\nmax_players = 3", r"house.toml: min_players = 4 is more than max_players = 3"),
+        ("cards = 17\nmax_players = 2", r"house.toml: cards = 17 is for three players"),
+        ('payoff = "cards"', r"house.toml: payoff = cards needs ends = first-out, but ends = last"),
+        ("cong = true", r"house.toml: cong = yes goes with payoff = places or cards"),
+        ('unlocked_chops = ["quad"]', r"house.toml: unlocked_chops = quad: the chop table has no such line"),
+        ("straight_min = 13", r"house.toml: straight_min = 13: without straight_twos"),
+    ],
+)
+def test_bad_toml(text: str, message: str) -> None:
+    with pytest.raises(InputError, match="^" + message) as caught:
+        from_toml(text, "house.toml", "house.toml")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("southen", r"unknown variant 'southen'; did you mean southern\?"),
+        ("southern,pass_lock=no", r"southern,pass_lock=no: unknown key 'pass_lock'; did you mean pass_locks\?"),
+        ("southern,pass_locks", r"southern,pass_locks: 'pass_locks': a change is written key=value"),
+        ("southern,pass_locks=perhaps", r"southern,pass_locks=perhaps: pass_locks = 'perhaps': it is yes or no"),
+        ("southern,straight_min=three", r".*straight_min = 'three': it is a whole number"),
+        ("southern,chops=quad", r".*chops = quad: it is none, or set one line"),
+        ("southern,payoff=cash", r".*payoff = cash: it is one of stake, places, cards"),
+        ("no/such/file.toml", r"variant file no/such/file.toml: No such file or directory; built-in: classic"),
+    ],
+)
+def test_bad_specs(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match="^" + message) as caught:
+        parse_variant(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_player_counts() -> None:
+    assert player_counts(builtin("classic")) == [2, 3, 4]
+    assert player_counts(parse_variant("classic,cards=17")) == [3]
+    assert check_players(builtin("southern"), None) == 4
+    with pytest.raises(InputError, match="5 players: southern is for 2 to 4 with 13 cards each"):
+        check_players(builtin("southern"), 5)
+    with pytest.raises(InputError, match="4 players: southern,cards=17 is for 3 with 17"):
+        check_players(parse_variant("southern,cards=17"), 4)
+
+
+def test_a_longer_double_straight_takes_the_nearest_shorter_line() -> None:
+    viet_cong = builtin("viet-cong")
+    lines = {chop: chop_line(viet_cong, chop) for chop in LINES}
+    assert lines["double-straight-4"] == "double-straight-3"
+    assert lines["double-straight-6"] == "double-straight-5"
+    assert lines["double-straight-13"] == "double-straight-7"
+    assert lines["quad-run-3"] == "quad-run-3"
+    assert chop_line(builtin("southern"), "quad-run-2") is None
+
+
+def test_packed_record() -> None:
+    record = pack(builtin("southern"), 4)[0]
+    chopped_by = {
+        target: {TARGETS[bit] for bit in range(len(TARGETS)) if record["chopped_by"][i] >> bit & 1}
+        for i, target in enumerate(TARGETS)
+    }
+    assert chopped_by["two"] == {"double-straight-3", "quad", "double-straight-4"}
+    assert chopped_by["two-twos"] == {"quad", "double-straight-4"}
+    assert chopped_by["double-straight-3"] == {"quad", "double-straight-4"}
+    assert chopped_by["quad"] == {"double-straight-4"}
+    assert chopped_by["double-straight-4"] == set()
+    assert pack(builtin("southern"), 4).tobytes() == pack(replace(builtin("southern"), name="x"), 4).tobytes()

@@ -1,0 +1,119 @@
+"""Transcripts of hands (RULES.md, section 11): what a table and a row say, and a hand played from what is written.
+
+A *script* is the turns of a hand from its first lead: masks of cards, 0 for a pass.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tlsim._jit import kernel
+from tlsim.cards import mask, names, parse_card
+from tlsim.combos import legal_plays, may_pass
+from tlsim.errors import InputError
+from tlsim.game import FAULTS, NO_FAULT, ROW, SCRIPT_ENDS, TABLE, play_hand
+from tlsim.policies import SCRIPT
+from tlsim.rules import INSTANT_WINS, Rules, pack
+
+
+@kernel
+def _play_script(rules: Any, tables: Any, rows: Any, opening: int, leader: int) -> int:
+    return play_hand(rules[0], tables[0], rows[0], opening, leader)
+
+
+@kernel
+def _moves_here(rules: Any, tables: Any) -> Any:
+    """Write the plays of the seat to act; return how many, and whether it may pass."""
+    view = tables[0].sight
+    passing = may_pass(rules[0], view)
+    return legal_plays(rules[0], view), passing
+
+
+class Hand:
+    """A hand played from a script, to its end or to where the script ends.
+
+    `opening`, `leader` as in `tlsim.game.play_hand`: on an opening hand the holder of the lowest card leads. Raises
+    `InputError` when a turn of the script is not legal.
+    """
+
+    def __init__(
+        self, rules: Rules, hands: Sequence[int], script: Sequence[int], dealer: int = 0, leader: int | None = None
+    ) -> None:
+        self.rules, self.players = rules, len(hands)
+        self._packed = pack(rules, self.players)
+        self._table: Any = np.zeros(1, TABLE).view(np.recarray)
+        self._row: Any = np.zeros(1, ROW).view(np.recarray)
+        table = self._table[0]
+        table["hands"][: self.players] = table["dealt"][: self.players] = hands
+        table["policy"][:] = SCRIPT
+        table["script"][: len(script)] = script
+        table["n_script"] = len(script)
+        table["sight"]["dealer"] = dealer
+        fault = _play_script(self._packed, self._table, self._row, int(leader is None), -1 if leader is None else leader)
+        self.is_over = fault == NO_FAULT
+        if fault not in (NO_FAULT, SCRIPT_ENDS):
+            view = table["sight"]
+            cards = " ".join(names(table["fault_cards"])) or "a pass"
+            raise InputError(f"turn {view['n_turns']}, seat {view['seat']}: {cards}: {FAULTS[int(fault)]}")
+
+    @property
+    def seat(self) -> int:
+        """Return the seat to act."""
+        return int(self._table[0]["sight"]["seat"])
+
+    @property
+    def held(self) -> list[int]:
+        """Return the cards that each seat holds now."""
+        return [int(hand) for hand in self._table[0]["hands"][: self.players]]
+
+    def moves(self) -> tuple[list[int], bool]:
+        """Return every legal play of the seat to act, and whether it may pass."""
+        n, passing = _moves_here(self._packed, self._table)
+        return [int(play) for play in self._table[0]["sight"]["plays"][:n]], bool(passing)
+
+    def transcript(self, **given: Any) -> dict[str, Any]:
+        """Return the transcript of the hand; `given` are the keys that only the caller knows."""
+        return transcript(self.rules, self._table[0], self._row[0], self.players, **given)
+
+
+def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -> dict[str, Any]:
+    """Return the transcript of the hand that a table and a row hold; `given` are index, seed and policies."""
+    view, seats = table["sight"], range(players)
+    n = int(view["n_turns"])
+    lowest = min(int(hand) & -int(hand) for hand in table["dealt"][:players])
+    places = [int(row["places"][seat]) for seat in seats]
+    kind = int(row["instant"])
+    return {
+        "index": given["index"],
+        "seed": given["seed"],
+        "variant": rules.name,
+        "players": players,
+        "policies": given["policies"],
+        "opening": bool(view["opening"]),
+        "dealer": int(row["dealer"]),
+        "hands": [names(table["dealt"][seat]) for seat in seats],
+        "leader": int(row["leader"]),
+        "required": names(lowest)[0] if view["opening"] and rules.first_lead != "free" else None,
+        "instant_win": {"player": places.index(1), "kind": INSTANT_WINS[kind]} if kind >= 0 else None,
+        "plays": [
+            {"player": int(seat), "cards": names(cards)}
+            for seat, cards in zip(view["turn_seat"][:n], view["turn_cards"][:n], strict=True)
+        ],
+        "places": places,
+        "payoffs": [int(row["payoffs"][seat]) / 2 for seat in seats],
+    }
+
+
+def replay(rules: Rules, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the transcript of a hand played again from a transcript's own hands and plays.
+
+    Equal to the one given when that is right. Raises `InputError` for plays that are not legal or do not end the hand.
+    """
+    hands = [mask(map(parse_card, hand)) for hand in written["hands"]]
+    script = [mask(map(parse_card, play["cards"])) for play in written["plays"]]
+    leader = None if written["opening"] else written["leader"]
+    hand = Hand(rules, hands, script, written["dealer"], leader)
+    if not hand.is_over:
+        raise InputError(f"{FAULTS[SCRIPT_ENDS]}: {len(script)} turns, seat {hand.seat} is to act")
+    return hand.transcript(**{key: written[key] for key in ("index", "seed", "policies")})
