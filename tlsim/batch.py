@@ -20,7 +20,7 @@ from tlsim.cards import names
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import FAULTS, NO_FAULT, ROW, TABLE, play_hand
-from tlsim.policies import Policy
+from tlsim.policies import BY_ADDRESS, Policy
 from tlsim.rules import Rules, check_players, pack
 from tlsim.tally import add_row, close_deal, n_metrics
 from tlsim.transcript import transcript
@@ -134,7 +134,7 @@ class _Runner:
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""
         began = time.perf_counter()
-        table = np.zeros(1, TABLE).view(np.recarray)
+        table = self._table(watched=(self.numbers == BY_ADDRESS).any())
         rows = np.zeros(len(self.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
         deal, seating = self._call(table, self.seatings, start, stop, keep, rows, tally)
@@ -144,13 +144,19 @@ class _Runner:
 
     def hand(self, deal: int, seating: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the table and the row after one hand."""
-        table = np.zeros(1, TABLE).view(np.recarray)
+        table = self._table(watched=True)
         rows = np.zeros(1, ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
         chosen = self.seatings[seating : seating + 1]
         if self._call(table, chosen, deal, deal + 1, True, rows, tally)[0] >= 0:
             raise PlayFault(self._describe_fault(table, deal, seating))
         return table[0], rows[0]
+
+    @staticmethod
+    def _table(watched: bool) -> Any:
+        table = np.zeros(1, TABLE).view(np.recarray)
+        table[0]["watched"] = watched
+        return table
 
     def _call(self, table: Any, seatings: Any, start: int, stop: int, keep: bool, rows: Any, tally: Any) -> Any:
         return play_block(

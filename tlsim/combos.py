@@ -146,30 +146,30 @@ def beats(rules: Any, code: int, on: int) -> bool:
 
 
 @helper
-def is_legal_bound(rules: Any, view: Any, cards: int, code: int) -> bool:
-    """Return `is_legal` for seats under an obligation: the first lead, asked again, `finish_on_two` (4.3, 4.5, 9)."""
-    if rules.finish_on_two == 0 and cards == view.hand and cards & TWOS != 0:
-        if view.on != 0 or kind_of(code) != SINGLE:
+def is_legal_bound(rules: Any, hand: int, on: int, required: int, again: int, cards: int, code: int) -> bool:
+    """Return `is_legal` under an obligation: the first lead, asked again, `finish_on_two` (sections 4.3, 4.5, 9)."""
+    if rules.finish_on_two == 0 and cards == hand and cards & TWOS != 0:
+        if on != 0 or kind_of(code) != SINGLE:
             return False
-    if view.on == 0:
-        if view.required != 0 and (cards & view.required == 0 or (rules.first_lead == 0 and cards != view.required)):
+    if on == 0:
+        if required != 0 and (cards & required == 0 or (rules.first_lead == 0 and cards != required)):
             return False
         return kind_of(code) != QUAD_RUN
-    if view.asked_again != 0 and rules.unlocked_classes >> chop_class(code) & 1 == 0:
+    if again != 0 and rules.unlocked_classes >> chop_class(code) & 1 == 0:
         return False
-    return beats(rules, code, view.on)
+    return beats(rules, code, on)
 
 
 @primitive
-def is_legal(rules: Any, view: Any, cards: int, code: int) -> bool:
-    """Return whether the seat to act may play these cards of its hand; `code` is their code (section 4.4)."""
+def is_legal(rules: Any, hand: int, on: int, required: int, again: int, cards: int, code: int) -> bool:
+    """Return whether cards of a hand, with their code, may be played on `on` (section 4.4)."""
     if code == 0:
         return False
-    if view.required | view.asked_again | (1 - rules.finish_on_two) != 0:
-        return is_legal_bound(rules, view, cards, code)
-    if view.on == 0:
+    if required | again | (1 - rules.finish_on_two) != 0:
+        return is_legal_bound(rules, hand, on, required, again, cards, code)
+    if on == 0:
         return kind_of(code) != QUAD_RUN
-    return beats(rules, code, view.on)
+    return beats(rules, code, on)
 
 
 # ------------------------------------------------------------------------------------------------ legal plays

@@ -75,7 +75,7 @@ def instant_kind(rules: Any, priority: int) -> int:
 
 
 @helper
-def count_straights(lattice: int, straight_min: int) -> int:
+def count_straights_any(lattice: int, straight_min: int) -> int:
     """Return the number of straights of at least `straight_min` cards, from the counts of the ranks they may use.
 
     t counts those that end at the current rank: one more card on a shorter one, or on `straight_min - 1` ranks below.
@@ -88,6 +88,20 @@ def count_straights(lattice: int, straight_min: int) -> int:
             below *= count_at(lattice, r)
         t = count_at(lattice, rank) * (t + below)
         total += t
+    return total
+
+
+@primitive
+def count_straights(lattice: int, straight_min: int) -> int:
+    """Return `count_straights_any`, for the usual straights of 3 and more with the two ranks below at hand."""
+    if straight_min != 3:
+        return count_straights_any(lattice, straight_min)
+    total, t, a, b = 0, 0, lattice & 15, (lattice >> 4) & 15
+    for rank in range(2, 13):
+        c = (lattice >> (4 * rank)) & 15
+        t = c * (t + a * b)
+        total += t
+        a, b = b, c
     return total
 
 

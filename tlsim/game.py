@@ -10,7 +10,7 @@ import numpy as np
 
 from tlsim._jit import call_by_address, helper, lowest_bit, part, popcount, primitive
 from tlsim.cards import TWOS
-from tlsim.combos import chop_class, classify, is_legal, kind_of, legal_plays, matches, may_pass
+from tlsim.combos import chop_class, classify, is_legal, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
 from tlsim.policies import LOWEST, RANDOM, SCRIPT, lowest, random
@@ -66,11 +66,12 @@ TABLE = np.dtype(
             ("address", "i8", (MAX_SEATS,)),  # … and its address, for policies without a number
             ("script", "i8", (MAX_DECISIONS,)),  # the turns of the policy SCRIPT, whoever's they are
             ("n_script", "i8"),
+            ("watched", "i8"),  # 1: somebody reads the view, a policy called by address or a transcript
             ("fault", "i8"),  # what is wrong with the last play; NO_FAULT
             ("fault_cards", "i8"),
             ("pile_value", "i8"),  # chop penalties of this pile, half units
-            ("chopped_seat", "i8"),  # who pays them, -1: nobody, it went out on the play that was chopped …
-            ("chopper_seat", "i8"),  # … and to whom
+            ("payer", "i8"),  # who pays them, -1: nobody, it went out on the play that was chopped …
+            ("payee", "i8"),  # … and to whom
             ("owed", "i8", (MAX_SEATS,)),  # chop penalties settled so far
             ("sums", "i8", (MAX_METRICS,)),  # of the metrics of one deal (`tlsim.tally`)
         ],
@@ -113,79 +114,76 @@ def decide(rules: Any, table: Any, seat: int) -> int:
 
 
 @helper
-def can_come_back(rules: Any, table: Any, seat: int) -> bool:
+def can_come_back(rules: Any, view: Any, hand: int, on: int) -> bool:
     """Return whether a seat that has passed holds an unlocked chop that beats the play (section 4.5)."""
-    view = table.sight
-    view.hand = table.hands[seat]
-    view.asked_again = 1
-    can = legal_plays(rules, view) > 0
-    view.asked_again = 0
-    return can
+    view.hand, view.on, view.required, view.asked_again = hand, on, 0, 1
+    return legal_plays(rules, view) > 0
 
 
 # ------------------------------------------------------------------------------------------------ one turn
 
 
+@helper
+def could_play(rules: Any, view: Any, hand: int, on: int) -> bool:
+    """Return whether a hand holds a legal play on `on`; the policy may have changed the view since."""
+    view.hand, view.on, view.required, view.asked_again = hand, on, 0, 0
+    return legal_plays(rules, view) > 0
+
+
 @part
-def fault_of(rules: Any, table: Any, cards: int, code: int) -> int:
+def fault_of(rules: Any, view: Any, hand: int, on: int, required: int, again: int, cards: int, code: int) -> int:
     """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing."""
-    view = table.sight
-    if table.fault != NO_FAULT:
-        return table.fault
     if cards == 0:
-        if view.on == 0:
+        if on == 0:
             return MUST_LEAD
-        return MUST_PLAY if rules.must_play != 0 and not may_pass(rules, view) else NO_FAULT
-    if cards & ~view.hand != 0:
+        return MUST_PLAY if rules.must_play != 0 and again == 0 and could_play(rules, view, hand, on) else NO_FAULT
+    if cards & ~hand != 0:
         return NOT_HELD
-    return NO_FAULT if is_legal(rules, view, cards, code) else ILLEGAL
+    return NO_FAULT if is_legal(rules, hand, on, required, again, cards, code) else ILLEGAL
 
 
 @helper
-def note_beaten(rules: Any, table: Any, row: Any, seat: int, code: int) -> None:
+def note_beaten(rules: Any, table: Any, row: Any, seat: int, code: int, on: int, on_cards: int, payer: int) -> None:
     """Count a chop, and enter it into the chop penalties of the pile when it is a paid one (sections 3 and 10).
 
     Paid are combinations of the chop table on 2s or on combinations of the chop table, of their own kind or not.
+    `payer` is the owner of the play that is beaten, -1 when it went out on it.
     """
-    view = table.sight
-    chop, beaten = chop_class(code), chop_class(view.on)
-    if not matches(code, view.on):
+    chop, beaten = chop_class(code), chop_class(on)
+    if not matches(code, on):
         row.chops[chop] += 1
         row.any_chop = 1
     if rules.chop_penalties == 0 or rules.chop_classes >> chop & 1 == 0:
         return
     if beaten < 3 or rules.chop_classes >> beaten & 1:
-        table.pile_value += leftover(rules, view.on_cards)
-        table.chopped_seat = view.owner if view.holding >> view.owner & 1 else -1
-        table.chopper_seat = seat
+        table.pile_value += leftover(rules, on_cards)
+        table.payer = payer
+        table.payee = seat
 
 
 @helper
 def settle_pile(table: Any) -> None:
     """Let the owner of the last play that was chopped pay the last chopper, unless it went out on that play."""
-    if table.pile_value != 0 and table.chopped_seat >= 0:
-        table.owed[table.chopped_seat] -= table.pile_value
-        table.owed[table.chopper_seat] += table.pile_value
+    if table.payer >= 0:
+        table.owed[table.payer] -= table.pile_value
+        table.owed[table.payee] += table.pile_value
     table.pile_value = 0
 
 
-@part
-def play_cards(rules: Any, table: Any, row: Any, seat: int, cards: int, code: int) -> None:
-    """Put a checked play on the pile; the seat goes out with its last card."""
-    view = table.sight
-    if view.on != 0 and (kind_of(code) >= QUAD or not matches(code, view.on)):
-        note_beaten(rules, table, row, seat, code)
-    view.on = code
-    view.on_cards = cards
-    view.owner = seat
-    view.required = 0
-    hand = view.hand ^ cards
-    table.hands[np.uint64(seat)] = hand
-    view.left[np.uint64(seat)] -= popcount(cards)
-    view.played[np.uint64(seat)] |= cards
-    if hand == 0:
-        row.places[seat] = rules.players + 1 - popcount(view.holding)
-        view.holding ^= 1 << seat
+@helper
+def show_position(view: Any, seat: int, owner: int, on_cards: int, holding: int, passed: int, turns: int) -> None:
+    """Write what a policy may see, beyond what every turn writes."""
+    view.seat, view.owner, view.on_cards, view.holding, view.passed = seat, owner, on_cards, holding, passed
+    view.n_turns = turns
+
+
+@helper
+def show_turn(view: Any, turn: int, seat: int, cards: int) -> None:
+    """Write a play, or a pass (no cards), to what everybody has seen."""
+    view.turn_seat[turn], view.turn_cards[turn], view.turn_second[turn] = seat, cards, 0
+    view.n_turns = turn + 1
+    view.left[seat] -= popcount(cards)
+    view.played[seat] |= cards
 
 
 @part
@@ -197,54 +195,69 @@ def is_over(rules: Any, holding: int) -> bool:
 
 
 @part
-def play_out(rules: Any, table: Any, row: Any) -> None:
-    """Play a dealt hand from the first lead to its end (sections 4.3 to 4.7); stops at a fault."""
+def play_out(rules: Any, table: Any, row: Any) -> int:
+    """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
+
+    The state is local: a policy writes to its view what it likes, and changes nothing. Most of the view is written only
+    where somebody reads it (`table.watched`). Stops at a fault.
+    """
     view = table.sight
+    watched = table.watched
+    required = view.required
     leader = np.int64(row.leader)
+    holding = (1 << rules.players) - 1
     turns, passes, piles = 0, 0, 0
     while True:
         piles += 1
-        view.on = 0
+        on, on_cards, owner, seat = 0, 0, leader, leader
         passed = 0
         waiting = 0  # seats still to be asked for the play on the pile
-        seat = leader
         while True:
-            view.seat = seat
-            view.hand = table.hands[np.uint64(seat)]
-            view.passed = passed
-            view.asked_again = (passed >> seat) & 1
+            hand = table.hands[np.uint64(seat)]
+            again = (passed >> seat) & 1
+            view.hand, view.on, view.required, view.asked_again = hand, on, required, again
+            if watched:
+                show_position(view, seat, owner, on_cards, holding, passed, turns)
             cards = decide(rules, table, seat)
             code = classify(rules, cards)
-            fault = fault_of(rules, table, cards, code)
-            if fault != NO_FAULT:
-                table.fault, table.fault_cards = fault, cards
-                return
-            view.turn_seat[np.uint64(turns)] = seat
-            view.turn_cards[np.uint64(turns)] = cards
+            fault = fault_of(rules, view, hand, on, required, again, cards, code)
+            if (fault | table.fault) != NO_FAULT:
+                show_position(view, seat, owner, on_cards, holding, passed, turns)
+                table.fault, table.fault_cards = table.fault or fault, cards
+                return holding
+            if watched:
+                show_turn(view, turns, seat, cards)
             turns += 1
-            view.n_turns = turns
             if cards == 0:
                 passes += 1
                 passed |= 1 << seat
             else:
-                play_cards(rules, table, row, seat, cards, code)
-                if is_over(rules, view.holding):
-                    settle_pile(table)
-                    row.plays, row.passes, row.piles = turns - passes, passes, piles
-                    return
-                passed &= ~(1 << seat) if rules.pass_locks else 0
-                waiting = view.holding & ~(1 << seat)
+                if on != 0 and (kind_of(code) >= QUAD or not matches(code, on)):
+                    note_beaten(rules, table, row, seat, code, on, on_cards, owner if (holding >> owner) & 1 else -1)
+                on, on_cards, owner, required = code, cards, seat, 0
+                table.hands[np.uint64(seat)] = hand ^ cards
+                if hand == cards:
+                    row.places[seat] = rules.players + 1 - popcount(holding)
+                    holding ^= 1 << seat
+                    if is_over(rules, holding):
+                        break
+                passed = passed & ~(1 << seat) if rules.pass_locks else 0
+                waiting = holding & ~(1 << seat)
                 if rules.unlocked_classes == 0:
                     waiting &= ~passed
             while waiting != 0:
                 seat = next_seat(waiting, seat)
                 waiting ^= 1 << seat
-                if (passed >> seat) & 1 == 0 or can_come_back(rules, table, seat):
+                if (passed >> seat) & 1 == 0 or can_come_back(rules, view, table.hands[seat], on):
                     break
             else:
                 break  # back at the owner: the pile is won
-        settle_pile(table)
-        leader = view.owner if (view.holding >> view.owner) & 1 else next_seat(view.holding, view.owner)
+        if table.pile_value != 0:
+            settle_pile(table)
+        if is_over(rules, holding):
+            row.plays, row.passes, row.piles = turns - passes, passes, piles
+            return holding
+        leader = owner if (holding >> owner) & 1 else next_seat(holding, owner)
 
 
 # ------------------------------------------------------------------------------------------------ one hand
@@ -256,20 +269,17 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
     view = table.sight
     lowest_dealt = 0
     for seat in range(rules.players):
-        view.left[seat] = popcount(table.hands[seat])
-        view.played[seat] = 0
         table.owed[seat] = 0
         lowest_dealt |= table.hands[seat]
     lowest_dealt &= -lowest_dealt
     for seat in range(rules.players):
+        if table.watched:
+            view.left[seat] = popcount(table.hands[seat])
+            view.played[seat] = 0
         if leader < 0 and table.hands[seat] & lowest_dealt != 0:
             leader = seat
     view.opening = opening
     view.required = lowest_dealt if opening and rules.first_lead != 2 else 0
-    view.holding = (1 << rules.players) - 1
-    view.passed = 0
-    view.on = 0
-    view.asked_again = 0
     view.n_turns = 0
     table.fault = NO_FAULT
     table.pile_value = 0
@@ -308,10 +318,10 @@ def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> in
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
-    play_out(rules, table, row)
+    holding = play_out(rules, table, row)
     if table.fault != NO_FAULT:
         return table.fault
-    place_the_rest(rules, table, row)
+    place_the_rest(rules, table, row, holding)
     for seat in range(rules.players):
         row.twos_left += popcount(table.hands[seat] & TWOS)
     pay(rules, table, row)

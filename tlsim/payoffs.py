@@ -7,18 +7,17 @@ from tlsim.features import leftover
 
 
 @helper
-def place_the_rest(rules: Any, table: Any, row: Any) -> None:
+def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
     """Place those who still hold cards (section 4.8): by cards held, equal numbers share the better place."""
-    view = table.sight
-    n_out = rules.players - popcount(view.holding)
+    n_out = rules.players - popcount(holding)
     if n_out == rules.players - 1:
-        row.places[lowest_bit(view.holding)] = rules.players
+        row.places[lowest_bit(holding)] = rules.players
         return
     for seat in range(rules.players):
-        if view.holding >> seat & 1:
+        if holding >> seat & 1:
             better = 0
             for other in range(rules.players):
-                if view.holding >> other & 1 and view.left[other] < view.left[seat]:
+                if holding >> other & 1 and popcount(table.hands[other]) < popcount(table.hands[seat]):
                     better += 1
             row.places[seat] = n_out + 1 + better
 
@@ -55,7 +54,6 @@ def pay_by_place(rules: Any, row: Any, first: int) -> None:
 @helper
 def pay(rules: Any, table: Any, row: Any) -> None:
     """Pay the end of a hand that was played out, in half units (section 10)."""
-    view = table.sight
     ends = first_and_loser(rules, row)
     first, loser = ends >> 3, ends & 7
     if rules.payoff == 0:
@@ -68,11 +66,11 @@ def pay(rules: Any, table: Any, row: Any) -> None:
         row.payoffs[first] = 0
         for step in range(1, rules.players):
             seat = (first + step) % rules.players
-            row.payoffs[seat] = -2 * view.left[seat]
-            row.payoffs[first] += 2 * view.left[seat]
+            row.payoffs[seat] = -2 * popcount(table.hands[seat])
+            row.payoffs[first] += 2 * popcount(table.hands[seat])
     for seat in range(rules.players):
         extra = 0
-        if rules.cong and view.played[seat] == 0 and row.payoffs[seat] < 0:
+        if rules.cong and table.hands[seat] == table.dealt[seat] and row.payoffs[seat] < 0:
             extra -= row.payoffs[seat]
         if rules.leftover_penalties and table.hands[seat] != 0:
             extra += leftover(rules, table.hands[seat])

@@ -49,6 +49,7 @@ class Hand:
         table["policy"][:] = SCRIPT
         table["script"][: len(script)] = script
         table["n_script"] = len(script)
+        table["watched"] = 1
         table["sight"]["dealer"] = dealer
         fault = _play_script(self._packed, self._table, self._row, int(leader is None), -1 if leader is None else leader)
         self.is_over = fault == NO_FAULT
