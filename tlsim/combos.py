@@ -146,30 +146,13 @@ def beats(rules: Any, code: int, on: int) -> bool:
 
 
 @helper
-def is_legal_bound(rules: Any, hand: int, on: int, required: int, again: int, cards: int, code: int) -> bool:
-    """Return `is_legal` under an obligation: the first lead, asked again, `finish_on_two` (sections 4.3, 4.5, 9)."""
-    if rules.finish_on_two == 0 and cards == hand and cards & TWOS != 0:
-        if on != 0 or kind_of(code) != SINGLE:
-            return False
-    if on == 0:
-        if required != 0 and (cards & required == 0 or (rules.first_lead == 0 and cards != required)):
-            return False
-        return kind_of(code) != QUAD_RUN
-    if again != 0 and rules.unlocked_classes >> chop_class(code) & 1 == 0:
+def keeps_obligations(rules: Any, hand: int, on: int, required: int, again: int, cards: int) -> bool:
+    """Return whether a play keeps to the first lead, to being asked again, and to `finish_on_two` (4.3, 4.5, 9)."""
+    if rules.finish_on_two == 0 and cards == hand and cards & TWOS != 0 and (on != 0 or cards & (cards - 1) != 0):
         return False
-    return beats(rules, code, on)
-
-
-@primitive
-def is_legal(rules: Any, hand: int, on: int, required: int, again: int, cards: int, code: int) -> bool:
-    """Return whether cards of a hand, with their code, may be played on `on` (section 4.4)."""
-    if code == 0:
-        return False
-    if required | again | (1 - rules.finish_on_two) != 0:
-        return is_legal_bound(rules, hand, on, required, again, cards, code)
-    if on == 0:
-        return kind_of(code) != QUAD_RUN
-    return beats(rules, code, on)
+    if on == 0 and required != 0:
+        return cards == required if rules.first_lead == 0 else cards & required != 0
+    return again == 0 or rules.unlocked_classes >> chop_class(classify(rules, cards)) & 1 == 1
 
 
 # ------------------------------------------------------------------------------------------------ legal plays

@@ -10,13 +10,13 @@ import numpy as np
 
 from tlsim._jit import call_by_address, helper, lowest_bit, part, popcount, primitive
 from tlsim.cards import TWOS
-from tlsim.combos import chop_class, classify, is_legal, kind_of, legal_plays, matches
+from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
 from tlsim.policies import LOWEST, RANDOM, SCRIPT, lowest, random
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS
-from tlsim.shapes import QUAD
+from tlsim.shapes import QUAD, QUAD_RUN
 from tlsim.tally import MAX_METRICS
 from tlsim.view import MAX_DECISIONS, MAX_SEATS, SIGNATURE, VIEW
 
@@ -91,13 +91,13 @@ def next_seat(seats: int, seat: int) -> int:
 
 
 @part
-def decide(rules: Any, table: Any, seat: int) -> int:
-    """Return the cards that the policy in a seat plays."""
+def decide(rules: Any, table: Any, seat: int, plain: bool) -> int:
+    """Return the cards that the policy in a seat plays; with `plain` it has a number."""
     number = table.policy[np.uint64(seat)]
     stream = table.streams[np.uint64(seat)]
     if number == LOWEST:
         return lowest.choose(rules, table.sight, stream)
-    if number == RANDOM:
+    if plain or number == RANDOM:
         return random.choose(rules, table.sight, stream)
     if number == SCRIPT:
         turn = table.sight.n_turns
@@ -130,16 +130,31 @@ def could_play(rules: Any, view: Any, hand: int, on: int) -> bool:
     return legal_plays(rules, view) > 0
 
 
-@part
-def fault_of(rules: Any, view: Any, hand: int, on: int, required: int, again: int, cards: int, code: int) -> int:
-    """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing."""
+@helper
+def fault_when_bound(rules: Any, view: Any, hand: int, on: int, required: int, again: int, cards: int) -> int:
+    """Return what is wrong with a play or pass under the obligations of the first lead and of sections 4.5 and 9."""
     if cards == 0:
-        if on == 0:
-            return MUST_LEAD
         return MUST_PLAY if rules.must_play != 0 and again == 0 and could_play(rules, view, hand, on) else NO_FAULT
+    return NO_FAULT if keeps_obligations(rules, hand, on, required, again, cards) else ILLEGAL
+
+
+@part
+def fault_of(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
+    """Return what is wrong with what the seat to act plays, obligations apart. The engine mends nothing."""
+    if cards == 0:
+        return NO_FAULT if on != 0 else MUST_LEAD
     if cards & ~hand != 0:
         return NOT_HELD
-    return NO_FAULT if is_legal(rules, hand, on, required, again, cards, code) else ILLEGAL
+    if on != 0:
+        return NO_FAULT if code != 0 and beats(rules, code, on) else ILLEGAL
+    return NO_FAULT if code != 0 and kind_of(code) != QUAD_RUN else ILLEGAL
+
+
+@helper
+def is_plain(rules: Any, table: Any) -> bool:
+    """Return whether no turn after the first has an obligation, passes lock, and nobody reads the view."""
+    bound = rules.must_play | rules.unlocked_classes | table.watched
+    return bound == 0 and rules.finish_on_two != 0 and rules.pass_locks != 0
 
 
 @helper
@@ -195,11 +210,12 @@ def is_over(rules: Any, holding: int) -> bool:
 
 
 @part
-def play_out(rules: Any, table: Any, row: Any) -> int:
+def play_out(rules: Any, table: Any, row: Any, plain: bool) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
     The state is local: a policy writes to its view what it likes, and changes nothing. Most of the view is written only
-    where somebody reads it (`table.watched`). Stops at a fault.
+    where somebody reads it (`table.watched`). Stops at a fault. Compiled twice: `plain` (`is_plain`) leaves out what
+    most rule sets never need.
     """
     view = table.sight
     watched = table.watched
@@ -214,18 +230,20 @@ def play_out(rules: Any, table: Any, row: Any) -> int:
         waiting = 0  # seats still to be asked for the play on the pile
         while True:
             hand = table.hands[np.uint64(seat)]
-            again = (passed >> seat) & 1
+            again = 0 if plain else (passed >> seat) & 1
             view.hand, view.on, view.required, view.asked_again = hand, on, required, again
-            if watched:
+            if watched and not plain:
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
-            cards = decide(rules, table, seat)
+            cards = decide(rules, table, seat, plain)
             code = classify(rules, cards)
-            fault = fault_of(rules, view, hand, on, required, again, cards, code)
-            if (fault | table.fault) != NO_FAULT:
+            fault = fault_of(rules, hand, on, cards, code)
+            if fault == NO_FAULT and (not plain or (on == 0 and required != 0)):
+                fault = fault_when_bound(rules, view, hand, on, required, again, cards)
+            if fault != NO_FAULT or (not plain and table.fault != NO_FAULT):
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
                 table.fault, table.fault_cards = table.fault or fault, cards
                 return holding
-            if watched:
+            if watched and not plain:
                 show_turn(view, turns, seat, cards)
             turns += 1
             if cards == 0:
@@ -241,14 +259,15 @@ def play_out(rules: Any, table: Any, row: Any) -> int:
                     holding ^= 1 << seat
                     if is_over(rules, holding):
                         break
-                passed = passed & ~(1 << seat) if rules.pass_locks else 0
+                if not plain:
+                    passed = passed & ~(1 << seat) if rules.pass_locks else 0
                 waiting = holding & ~(1 << seat)
-                if rules.unlocked_classes == 0:
+                if plain or rules.unlocked_classes == 0:
                     waiting &= ~passed
             while waiting != 0:
                 seat = next_seat(waiting, seat)
                 waiting ^= 1 << seat
-                if (passed >> seat) & 1 == 0 or can_come_back(rules, view, table.hands[seat], on):
+                if plain or (passed >> seat) & 1 == 0 or can_come_back(rules, view, table.hands[seat], on):
                     break
             else:
                 break  # back at the owner: the pile is won
@@ -318,7 +337,10 @@ def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> in
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
-    holding = play_out(rules, table, row)
+    if is_plain(rules, table):
+        holding = play_out(rules, table, row, True)
+    else:
+        holding = play_out(rules, table, row, False)
     if table.fault != NO_FAULT:
         return table.fault
     place_the_rest(rules, table, row, holding)

@@ -114,7 +114,7 @@ def weakest_chop(rules: Any, h: int, classes: int) -> int:
     Within a line the shortest comes first: any longer double straight holds a shorter one with a lower top card.
     Few hands hold any chop: a look at quads and double straights of 3 spares them the loop.
     """
-    if quads(h) == 0 and double_starts(h, h, 3) == 0:
+    if classes == 0 or (quads(h) == 0 and double_starts(h, h, 3) == 0):
         return 0
     for i in range(len(LINES)):
         chop = rules.chop_order[i]
@@ -129,10 +129,8 @@ def weakest_chop(rules: Any, h: int, classes: int) -> int:
 def lowest_answer(rules: Any, h: int, on: int) -> int:
     """Return the lowest play of h that beats `on`, a chop only when nothing matches; 0 when nothing beats it."""
     play = lowest_match(rules, h, on)
-    if play == 0:
-        classes = rules.chopped_by[chop_class(on)]
-        if classes != 0:
-            return weakest_chop(rules, h, classes)
+    if play == 0 and (top_of(on) >= 48 or kind_of(on) >= QUAD):  # anything else is no target
+        return weakest_chop(rules, h, rules.chopped_by[chop_class(on)])
     return play
 
 

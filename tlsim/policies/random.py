@@ -275,10 +275,10 @@ def choose(rules: Any, view: Any, stream: Any) -> int:
     """Return the play of the seat to act (the policy contract of `tlsim.view`); one draw a decision."""
     word = draw(stream)
     h = view.hand
-    if view.required | view.asked_again | rules.must_play != 0:
-        return choose_plain(rules, view, word)
-    if h & TWOS != 0 and last_play_barred(rules, view) != 0:
+    if view.asked_again | rules.must_play != 0 or (h & TWOS != 0 and last_play_barred(rules, view) != 0):
         return choose_plain(rules, view, word)
     if view.on != 0:
         return random_answer(rules, h, view.on, word)
+    if view.required != 0:
+        return choose_plain(rules, view, word)
     return random_lead(rules, h, word)
