@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from tlsim.errors import InputError
 from tlsim.rules import INSTANT_WINS, LINES, TARGETS, Rules, builtin, builtin_names, parse_variant, player_counts
@@ -34,7 +34,7 @@ def random_rules(rng: random.Random) -> Rules:
                 instant_wins=tuple(wins[:split]),
                 opening_instant_wins=tuple(wins[split:]),
                 payoff=rng.choice(["stake", "places", "cards"]),
-                **{key: rng.random() < 0.5 for key in _BOOLEANS},
+                **{key: cast("Any", rng.random() < 0.5) for key in _BOOLEANS},
             )
         except InputError:
             continue

@@ -12,7 +12,7 @@ ENGINE = (
     "errors cards _jit rng rules shapes view combos features deal payoffs"
     " policies policies.lowest policies.random tally game transcript batch"
 ).split()
-ANALYSIS = "estimate summary plots result render handtext machine api cli".split()
+ANALYSIS = "estimate summary render handtext machine plots result api cli".split()
 ORDER = [*ENGINE, *ANALYSIS]
 
 

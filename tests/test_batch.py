@@ -148,7 +148,8 @@ from tlsim.batch import Plan, blocks
 from tlsim.policies import parse_policies
 from tlsim.rules import builtin
 for variant, players in [("southern", 4), ("classic", 3)]:
-    plan = Plan(builtin(variant), players, tuple(parse_policies(["lowest"] + ["random"] * (players - 1), players)), 40, 1)
+    policies = parse_policies(["lowest"] + ["random"] * (players - 1), players)
+    plan = Plan(builtin(variant), players, tuple(policies), 40, 1)
     print(sum(block.tally for block in blocks(plan)).tolist())
 """
 

@@ -15,7 +15,7 @@ from tlsim.view import MAX_PLAYS
 
 @kernel
 def _most_leads(rules: Any, size: int, best: Any) -> int:
-    """Go through all count patterns of `size` cards; leave a hand with most leads in `best`, return how many patterns."""
+    """Go through all count patterns of `size` cards, return how many; leave a hand with most leads in `best`."""
     n = np.zeros(13, np.int64)
     left, rank, patterns, most = size, 0, 0, 0
     while rank >= 0:

@@ -8,7 +8,8 @@ from tlsim.estimate import COLUMNS, mean, proportion, share
 
 def test_wilson_against_a_published_example() -> None:
     # Newcombe 1998, Statistics in Medicine 17, 857-872, table I, method 3: 81/263, 15/148, 0/20, 1/29.
-    for k, n, low, high in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)]:
+    published = [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)]
+    for k, n, low, high in published:
         row = proportion(k, n, 0.95)
         assert tuple(row) == COLUMNS
         assert (round(row["low"], 4), round(row["high"], 4)) == (low, high)

@@ -54,8 +54,8 @@ def engine_hash() -> str:
 def cache_root() -> Path:
     """Return the folder that holds one cache folder per engine hash (`TLSIM_CACHE_DIR`, or the user's cache folder)."""
     chosen = os.environ.get("TLSIM_CACHE_DIR")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(chosen) if chosen else Path(base) / "tlsim"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(chosen) if chosen else (Path(base) if base else Path.home() / ".cache") / "tlsim"
 
 
 def _make_cache_folder() -> Path | None:
@@ -108,12 +108,12 @@ def _forget_literals(compiled: Any) -> None:
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls: cached on disk, without the GIL."""
-    return _compile(function, cache=True)  # type: ignore[no-any-return]
+    return _compile(function, cache=True)
 
 
 def primitive(function: F) -> F:
     """Compile a small function into each of its callers (measured: a quarter faster than calls)."""
-    return _compile(function, forceinline=True)  # type: ignore[no-any-return]
+    return _compile(function, forceinline=True)
 
 
 def part(function: F) -> F:
@@ -122,12 +122,12 @@ def part(function: F) -> F:
     LLVM optimises every function together with all that it calls, so each level of calls between a kernel and the hot
     loop would optimise the whole of it once more (measured: 40 s against 10 s).
     """
-    return _compile(function, inline="always")  # type: ignore[no-any-return]
+    return _compile(function, inline="always")
 
 
 def helper(function: F) -> F:
     """Compile a function that kernels call and LLVM may inline or not."""
-    return _compile(function)  # type: ignore[no-any-return]
+    return _compile(function)
 
 
 # ------------------------------------------------------------------------------------------------ machine instructions

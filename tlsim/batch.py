@@ -6,7 +6,7 @@ saving belong to whoever consumes the generator.
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import permutations
@@ -177,7 +177,7 @@ class _Runner:
 
 def blocks(
     plan: Plan, threads: int = 1, start: int = 0, keep_rows: bool = False, block: int | None = None
-) -> Iterator[Block]:
+) -> Generator[Block]:
     """Yield the blocks of a plan in order, from deal `start` on; closing the generator stops the work.
 
     `block` fixes the number of deals a block, instead of letting it grow to what takes a tenth of a second.

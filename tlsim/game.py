@@ -139,8 +139,8 @@ def fault_when_bound(rules: Any, view: Any, hand: int, on: int, required: int, a
 
 
 @part
-def fault_of(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
-    """Return what is wrong with what the seat to act plays, obligations apart. The engine mends nothing."""
+def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
+    """Return what is wrong with what the seat to act plays, obligations apart."""
     if cards == 0:
         return NO_FAULT if on != 0 else MUST_LEAD
     if cards & ~hand != 0:
@@ -148,6 +148,19 @@ def fault_of(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
     if on != 0:
         return NO_FAULT if code != 0 and beats(rules, code, on) else ILLEGAL
     return NO_FAULT if code != 0 and kind_of(code) != QUAD_RUN else ILLEGAL
+
+
+@part
+def fault_of(
+    rules: Any, table: Any, hand: int, on: int, required: int, again: int, cards: int, code: int, plain: bool
+) -> int:
+    """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing."""
+    if not plain and table.fault != NO_FAULT:
+        return table.fault
+    fault = basic_fault(rules, hand, on, cards, code)
+    if fault == NO_FAULT and (not plain or (on == 0 and required != 0)):
+        return fault_when_bound(rules, table.sight, hand, on, required, again, cards)
+    return fault
 
 
 @helper
@@ -236,12 +249,10 @@ def play_out(rules: Any, table: Any, row: Any, plain: bool) -> int:
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
             cards = decide(rules, table, seat, plain)
             code = classify(rules, cards)
-            fault = fault_of(rules, hand, on, cards, code)
-            if fault == NO_FAULT and (not plain or (on == 0 and required != 0)):
-                fault = fault_when_bound(rules, view, hand, on, required, again, cards)
-            if fault != NO_FAULT or (not plain and table.fault != NO_FAULT):
+            fault = fault_of(rules, table, hand, on, required, again, cards, code, plain)
+            if fault != NO_FAULT:
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
-                table.fault, table.fault_cards = table.fault or fault, cards
+                table.fault, table.fault_cards = fault, cards
                 return holding
             if watched and not plain:
                 show_turn(view, turns, seat, cards)
@@ -337,10 +348,7 @@ def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> in
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
-    if is_plain(rules, table):
-        holding = play_out(rules, table, row, True)
-    else:
-        holding = play_out(rules, table, row, False)
+    holding = play_out(rules, table, row, True) if is_plain(rules, table) else play_out(rules, table, row, False)
     if table.fault != NO_FAULT:
         return table.fault
     place_the_rest(rules, table, row, holding)

@@ -24,7 +24,7 @@ def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
 
 @helper
 def first_and_loser(rules: Any, row: Any) -> int:
-    """Return `first << 3 | loser`: of equal last places the seat furthest to the left of the first one (section 4.8)."""
+    """Return `first << 3 | loser`: of equal last places the one furthest to the left of the first (section 4.8)."""
     first, loser, worst = 0, 0, 0
     for seat in range(rules.players):
         if row.places[seat] == 1:

@@ -1,4 +1,4 @@
-"""Rules of one variant: a frozen dataclass <-> TOML <-> the packed record that kernels read (RULES.md, sections 2 to 10).
+"""Rules of one variant: a frozen dataclass <-> TOML <-> the packed record that kernels read (RULES.md, 2 to 10).
 
 A rule is one field of `Rules`: its default, its meaning, the section of RULES.md it follows and what is allowed. The
 TOML reader, `name,key=value` changes, the rule book in words and the packed record are all derived from the fields.

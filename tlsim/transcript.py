@@ -51,7 +51,9 @@ class Hand:
         table["n_script"] = len(script)
         table["watched"] = 1
         table["sight"]["dealer"] = dealer
-        fault = _play_script(self._packed, self._table, self._row, int(leader is None), -1 if leader is None else leader)
+        fault = _play_script(
+            self._packed, self._table, self._row, int(leader is None), -1 if leader is None else leader
+        )
         self.is_over = fault == NO_FAULT
         if fault not in (NO_FAULT, SCRIPT_ENDS):
             view = table["sight"]
