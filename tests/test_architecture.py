@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 
 import tlsim
+from tlsim._jit import ENGINE
 
 PACKAGE = Path(tlsim.__file__).parent
-ENGINE = (
-    "errors cards _jit rng rules shapes view combos features deal payoffs"
-    " policies policies.lowest policies.random tally game transcript batch"
-).split()
 ANALYSIS = "estimate summary render handtext machine plots result api cli".split()
 ORDER = [*ENGINE, *ANALYSIS]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tlsim import batch
-from tlsim._jit import address_of
+from tlsim._jit import address_of, kernel
 from tlsim.batch import Plan, blocks
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import ILLEGAL, NOT_HELD
@@ -88,8 +88,8 @@ def test_nobody_is_favoured_by_the_seat() -> None:
 
 
 def _by_address(module: Any) -> Policy:
-    module.choose.compile(SIGNATURE.args)
-    return Policy("by address", BY_ADDRESS, address=address_of(module.choose, SIGNATURE))
+    compiled = kernel(module.choose.py_func)
+    return Policy("by address", BY_ADDRESS, address=address_of(compiled, SIGNATURE))
 
 
 @pytest.mark.parametrize(("name", "module"), [("lowest", lowest), ("random", random)])
@@ -131,8 +131,8 @@ def test_a_fault_stops_the_run_and_says_where(body: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"deals": 0}, "0 deals: at least 1"),
-        ({"deals": -3}, "-3 deals: at least 1"),
+        ({"deals": 0}, "0 deals: it is from 1 to"),
+        ({"deals": -3}, "-3 deals: it is from 1 to"),
         ({"players": 5}, "5 players: southern is for 2 to 4"),
         ({"seed": 1 << 64}, "seed 18446744073709551616: it is a 64-bit integer"),
     ],

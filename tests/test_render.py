@@ -82,7 +82,7 @@ def test_decimal_points_stand_under_one_another_and_n_is_shown_where_it_varies()
     ]
 
 
-@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("width", [80, 100])
 def test_text_fits(width: int) -> None:
     tables = tlsim.variants("southern").tables | tlsim.variants(diff=("classic", "southern")).tables
     lines = render.text(tables, width=width).splitlines()
@@ -194,6 +194,11 @@ def test_a_hand_as_text() -> None:
         "  seat 1  place 2   -1.5  holds 9♠ 9♣ 9♦ 9♥",
     ]
     assert "  pile 3   0: 6C 6D (out)" in show_hand(HAND, symbols=False)
+
+
+def test_a_hand_fits_a_narrow_terminal() -> None:
+    (hand,) = tlsim.replay(seed=1, deal=17).extra["hands"]
+    assert max(map(len, show_hand(hand, width=80).splitlines())) <= 80
 
 
 def test_a_chop_is_marked() -> None:

@@ -4,18 +4,32 @@ Everything else about Numba that the project leans on is here too, so that a new
 """
 
 import hashlib
+import importlib.util
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
-from llvmlite import binding, ir
-from numba import njit, types
-from numba.core import cgutils, config
-from numba.extending import intrinsic, lower_builtin, type_callable
+
+_HAS_SCIPY = importlib.util.find_spec("scipy") is not None
+if _HIDE_SCIPY := "scipy" not in sys.modules:
+    # Numba loads SciPy to see whether it brings BLAS, which costs every start 0.13 s. Here it finds none; what it would
+    # have found is put right below, so that other Numba code in this process misses nothing.
+    sys.modules["scipy"] = None  # type: ignore[assignment]
+
+import numba  # noqa: E402
+from llvmlite import binding, ir  # noqa: E402
+from numba import njit, types  # noqa: E402
+from numba.core import cgutils, config  # noqa: E402
+from numba.extending import intrinsic, lower_builtin, type_callable  # noqa: E402
+from numba.np import arraymath  # noqa: E402
+
+if _HIDE_SCIPY:
+    del sys.modules["scipy"]
+    arraymath._HAVE_BLAS = _HAS_SCIPY
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,6 +52,18 @@ HAS_PDEP = _has_bmi2()
 # ------------------------------------------------------------------------------------------------ the cache folder
 
 
+# The modules that kernels are made of, each importing only from those before it. Below them nothing knows Numba.
+ENGINE = (
+    "errors cards _jit rng rules shapes view combos features deal payoffs"
+    " policies policies.lowest policies.random tally game transcript batch"
+).split()
+
+
+def _source(module: str) -> Path:
+    path = Path(__file__).parent.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
 def engine_hash() -> str:
     """Return the hash that compiled code depends on: every engine source, the Numba version and the processor.
 
@@ -45,9 +71,8 @@ def engine_hash() -> str:
     kernel it would serve stale numbers. A folder named by this hash cannot.
     """
     digest = hashlib.sha256(f"{numba.__version__} {binding.get_host_cpu_name()} {HAS_PDEP}".encode())
-    package = Path(__file__).parent
-    for source in sorted([*package.glob("*.py"), *(package / "policies").glob("*.py")]):
-        digest.update(source.name.encode() + source.read_bytes())
+    for module in ENGINE:
+        digest.update(_source(module).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -97,6 +122,8 @@ def _compile(function: Callable[..., Any], *, cache: bool = False, **options: An
         config.CACHE_DIR = before
     if JIT:
         _forget_literals(compiled)
+        if not cache:
+            _make_inner(compiled)
     return compiled
 
 
@@ -104,6 +131,25 @@ def _forget_literals(compiled: Any) -> None:
     """Let calls with a literal argument use the version for any number, instead of compiling one for each literal."""
     template = compiled.get_call_template
     compiled.get_call_template = lambda args, kws: template(tuple(map(types.unliteral, args)), kws)
+
+
+def _make_inner(compiled: Any) -> None:
+    """Stop an inner function at LLVM code for its callers: no machine code, no way in from Python (a quarter faster).
+
+    Numba compiles its own inner functions with the same flags (`BaseContext.compile_only_no_cache`).
+    """
+
+    def flags_for_inner(flags: Any) -> Any:
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        return flags
+
+    def keep_overload(result: Any) -> None:
+        key = object()  # callers find the code by it, where else they have the machine code's entry point
+        result.target_context.insert_user_function(key, result.fndesc, [result.library])
+        compiled.overloads[tuple(result.signature.args)] = result._replace(entry_point=key)
+
+    compiled._compiler._customize_flags = flags_for_inner
+    compiled.add_overload = keep_overload
 
 
 def kernel(function: F) -> F:
@@ -238,30 +284,41 @@ kth_bit = primitive(_kth_bit_pdep if HAS_PDEP and JIT else _kth_bit_loop)
 # ------------------------------------------------------------------------------------------------ calls by address
 
 
-def call_by_address(signature: Any) -> Any:
-    """Return an intrinsic `call(address, *args) -> (status, value)` for compiled functions of one signature.
+# Without the compiler an address is a number in this table.
+_PLAIN: dict[int, Callable[..., Any]] = {}
 
-    It follows Numba's own calling convention (checked against Numba 0.68): records cross as plain pointers, and an
-    exception in the callee comes back as a status other than 0.
+
+def call_by_address(signature: Any) -> Any:
+    """Return `call(address, arguments) -> (status, value)` for functions compiled for one signature.
+
+    `arguments` is a tuple. It follows Numba's own calling convention (checked against Numba 0.68): records cross as
+    plain pointers, and an exception in the callee comes back as a status other than 0.
     """
-    result = types.UniTuple(types.int64, 2)
+    if not JIT:
+        return lambda address, arguments: (0, _PLAIN[int(address)](*arguments))
+    result, arguments_type = types.UniTuple(types.int64, 2), types.Tuple(signature.args)
 
     def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         function_type = context.call_conv.get_function_type(signature.return_type, signature.args)
         value = cgutils.alloca_once(builder, _WORD)
         excinfo = cgutils.alloca_once(builder, function_type.args[1].pointee)
         target = builder.inttoptr(args[0], function_type.as_pointer())
-        status = builder.call(target, [value, excinfo, *args[1:]])
+        status = builder.call(target, [value, excinfo, *cgutils.unpack_tuple(builder, args[1])])
         return context.make_tuple(builder, result, [builder.sext(status, _WORD), builder.load(value)])
 
     @intrinsic
-    def call(_context: Any, address: Any, rules: Any, view: Any, stream: Any) -> Any:  # noqa: ARG001
-        return result(types.int64, *signature.args), codegen
+    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return result(types.int64, arguments_type), codegen
 
     return call
 
 
 def address_of(function: Any, signature: Any) -> int:
-    """Return the native address, valid in this process, of a function compiled for `signature`."""
+    """Return the native address, valid in this process, of a function; compile it for `signature`, or load it."""
+    if not JIT:
+        _PLAIN[id(function)] = function
+        return id(function)
+    if signature.args not in function.overloads:
+        function.compile(signature)
     compiled = function.overloads[signature.args]
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))

@@ -16,18 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tlsim._jit import kernel
-from tlsim.cards import names
+from tlsim.cards import FULL, names
+from tlsim.combos import may_follow
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
-from tlsim.game import FAULTS, NO_FAULT, ROW, TABLE, play_hand
-from tlsim.policies import BY_ADDRESS, Policy
-from tlsim.rules import Rules, check_players, pack
+from tlsim.features import describe_hand
+from tlsim.game import FAULTS, NO_FAULT, ROW, TABLE, call_play_hand, play_hand_address
+from tlsim.policies import BY_ADDRESS, Policy, parse_policies
+from tlsim.rules import Rules, builtin, check_players, pack
 from tlsim.tally import add_row, close_deal, n_metrics
-from tlsim.transcript import transcript
+from tlsim.transcript import Hand, transcript
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 11, 1 << 18
 _SHORT, _LONG = 0.1, 0.2  # seconds
+MAX_DEALS = 10**15  # well below the 2**56 that a stream's key holds; years of work
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,8 @@ class Plan:
         check_players(self.rules, self.players)
         if len(self.policies) != self.players:
             raise InputError(f"{len(self.policies)} policies for {self.players} players: one a seat is needed")
-        if not 1 <= self.deals < 1 << 55:
-            raise InputError(f"{self.deals} deals: at least 1 is needed")
+        if not 1 <= self.deals <= MAX_DEALS:
+            raise InputError(f"{self.deals} deals: it is from 1 to {MAX_DEALS}")
         if not -(1 << 63) <= self.seed < 1 << 64:
             raise InputError(f"seed {self.seed}: it is a 64-bit integer")
 
@@ -91,6 +94,7 @@ def play_block(
     seatings: Any,
     numbers: Any,
     addresses: Any,
+    play_hand: int,
     seed: Any,
     start: int,
     stop: int,
@@ -100,7 +104,8 @@ def play_block(
 ) -> Any:
     """Play the deals start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`.
 
-    `seatings` has shape (seatings, players); `rows` holds all rows with `keep`, else those of one deal.
+    `seatings` has shape (seatings, players); `rows` holds all rows with `keep`, else those of one deal;
+    `play_hand` is an address.
     """
     rules, table = rules_[0], tables[0]
     n_seatings = len(seatings)
@@ -113,7 +118,8 @@ def play_block(
             row.deal = deal
             row.seating = s
             deal_hands(rules, table, seed, deal)
-            if play_hand(rules, table, row, 1, -1) != NO_FAULT:
+            call_play_hand(play_hand, (rules, table, row, 1, -1))
+            if table.fault != NO_FAULT:
                 return deal, s
             add_row(rules, table, row, seatings[s])
         close_deal(table, tally.shape[1], tally)
@@ -160,7 +166,18 @@ class _Runner:
 
     def _call(self, table: Any, seatings: Any, start: int, stop: int, keep: bool, rows: Any, tally: Any) -> Any:
         return play_block(
-            self.rules, table, seatings, self.numbers, self.addresses, self.seed, start, stop, keep, rows, tally
+            self.rules,
+            table,
+            seatings,
+            self.numbers,
+            self.addresses,
+            play_hand_address(),
+            self.seed,
+            start,
+            stop,
+            keep,
+            rows,
+            tally,
         )
 
     def _describe_fault(self, table: Any, deal: int, seating: int) -> str:
@@ -214,8 +231,9 @@ def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
 
 
 def warm_up() -> None:
-    """Compile the kernels of a run, or load them from the cache."""
-    from tlsim.policies import parse_policies
-    from tlsim.rules import builtin
-
-    _Runner(Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0)).play(0, 1)
+    """Compile all kernels that commands call, or load them from the cache."""
+    rules = builtin("southern")
+    _Runner(Plan(rules, 4, tuple(parse_policies(["lowest"], 4)), 1, 0)).play(0, 1)
+    describe_hand(rules, FULL & 0x1FFF)
+    may_follow(rules, 1, 0)
+    Hand(rules, [1, 2], []).moves()

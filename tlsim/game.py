@@ -7,15 +7,16 @@ hand leaves its result in a `ROW`, and its turns in the view.
 from typing import Any
 
 import numpy as np
+from numba import from_dtype, types
 
-from tlsim._jit import call_by_address, helper, lowest_bit, part, popcount, primitive
+from tlsim._jit import address_of, call_by_address, helper, kernel, lowest_bit, part, popcount, primitive
 from tlsim.cards import TWOS
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
 from tlsim.policies import LOWEST, RANDOM, SCRIPT, lowest, random
 from tlsim.rng import STREAM
-from tlsim.rules import N_TARGETS
+from tlsim.rules import N_TARGETS, RULES
 from tlsim.shapes import QUAD, QUAD_RUN
 from tlsim.tally import MAX_METRICS
 from tlsim.view import MAX_DECISIONS, MAX_SEATS, SIGNATURE, VIEW
@@ -79,6 +80,8 @@ TABLE = np.dtype(
 )
 
 _call_policy = call_by_address(SIGNATURE)
+PLAY_HAND = types.int64(from_dtype(RULES), from_dtype(TABLE), from_dtype(ROW), types.int64, types.int64)
+call_play_hand = call_by_address(PLAY_HAND)
 
 
 # ------------------------------------------------------------------------------------------------ who acts
@@ -90,14 +93,14 @@ def next_seat(seats: int, seat: int) -> int:
     return (seat + 1 + lowest_bit((seats | seats << 8) >> (seat + 1))) & 7
 
 
-@part
-def decide(rules: Any, table: Any, seat: int, plain: bool) -> int:
-    """Return the cards that the policy in a seat plays; with `plain` it has a number."""
-    number = table.policy[np.uint64(seat)]
-    stream = table.streams[np.uint64(seat)]
+@helper
+def decide_any(rules: Any, table: Any, seat: int) -> int:
+    """Return the cards that the policy in a seat plays, whichever it is."""
+    number = table.policy[seat]
+    stream = table.streams[seat]
     if number == LOWEST:
         return lowest.choose(rules, table.sight, stream)
-    if plain or number == RANDOM:
+    if number == RANDOM:
         return random.choose(rules, table.sight, stream)
     if number == SCRIPT:
         turn = table.sight.n_turns
@@ -106,11 +109,20 @@ def decide(rules: Any, table: Any, seat: int, plain: bool) -> int:
             return 0
         return table.script[turn]
     table.sight.second = 0
-    status, cards = _call_policy(table.address[seat], rules, table.sight, stream)
+    status, cards = _call_policy(table.address[seat], (rules, table.sight, stream))
     if status != 0:
         table.fault = RAISED
         return 0
     return cards
+
+
+@part
+def decide_plain(rules: Any, table: Any, seat: int) -> int:
+    """Return the cards that one of the two built-in policies plays, with their code in place."""
+    stream = table.streams[np.uint64(seat)]
+    if table.policy[np.uint64(seat)] == LOWEST:
+        return lowest.choose(rules, table.sight, stream)
+    return random.choose(rules, table.sight, stream)
 
 
 @helper
@@ -226,12 +238,10 @@ def is_over(rules: Any, holding: int) -> bool:
 def play_out(rules: Any, table: Any, row: Any, plain: bool) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
-    The state is local: a policy writes to its view what it likes, and changes nothing. Most of the view is written only
-    where somebody reads it (`table.watched`). Stops at a fault. Compiled twice: `plain` (`is_plain`) leaves out what
-    most rule sets never need.
+    The state is local: a policy writes to its view what it likes, and changes nothing. Stops at a fault. Compiled
+    twice: `plain` (`is_plain`) leaves out what most rule sets never need, and most of the view.
     """
     view = table.sight
-    watched = table.watched
     required = view.required
     leader = np.int64(row.leader)
     holding = (1 << rules.players) - 1
@@ -239,22 +249,21 @@ def play_out(rules: Any, table: Any, row: Any, plain: bool) -> int:
     while True:
         piles += 1
         on, on_cards, owner, seat = 0, 0, leader, leader
-        passed = 0
-        waiting = 0  # seats still to be asked for the play on the pile
+        passed, waiting = 0, 0  # masks of seats: those who passed, those still to be asked for the play on the pile
         while True:
             hand = table.hands[np.uint64(seat)]
             again = 0 if plain else (passed >> seat) & 1
             view.hand, view.on, view.required, view.asked_again = hand, on, required, again
-            if watched and not plain:
+            if not plain:
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
-            cards = decide(rules, table, seat, plain)
+            cards = decide_plain(rules, table, seat) if plain else decide_any(rules, table, seat)
             code = classify(rules, cards)
             fault = fault_of(rules, table, hand, on, required, again, cards, code, plain)
             if fault != NO_FAULT:
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
                 table.fault, table.fault_cards = fault, cards
                 return holding
-            if watched and not plain:
+            if not plain:
                 show_turn(view, turns, seat, cards)
             turns += 1
             if cards == 0:
@@ -339,9 +348,12 @@ def find_instant_win(rules: Any, table: Any, row: Any) -> int:
     return winner
 
 
-@part
+@kernel
 def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
-    """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none."""
+    """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none.
+
+    Compiled once, for `PLAY_HAND`: other kernels call it by its address, and need not compile it again.
+    """
     open_hand(rules, table, row, opening, leader)
     if rules.instant_wins[0] >= 0 or rules.opening_instant_wins[0] >= 0:
         winner = find_instant_win(rules, table, row)
@@ -356,3 +368,8 @@ def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> in
         row.twos_left += popcount(table.hands[seat] & TWOS)
     pay(rules, table, row)
     return NO_FAULT
+
+
+def play_hand_address() -> int:
+    """Return the native address of `play_hand`, valid in this process; compile it, or load it, when need be."""
+    return address_of(play_hand, PLAY_HAND)

@@ -12,14 +12,14 @@ from tlsim._jit import kernel
 from tlsim.cards import mask, names, parse_card
 from tlsim.combos import legal_plays, may_pass
 from tlsim.errors import InputError
-from tlsim.game import FAULTS, NO_FAULT, ROW, SCRIPT_ENDS, TABLE, play_hand
+from tlsim.game import FAULTS, NO_FAULT, ROW, SCRIPT_ENDS, TABLE, call_play_hand, play_hand_address
 from tlsim.policies import SCRIPT
 from tlsim.rules import INSTANT_WINS, Rules, pack
 
 
 @kernel
-def _play_script(rules: Any, tables: Any, rows: Any, opening: int, leader: int) -> int:
-    return play_hand(rules[0], tables[0], rows[0], opening, leader)
+def _play_script(rules: Any, tables: Any, rows: Any, play_hand: int, opening: int, leader: int) -> Any:
+    return call_play_hand(play_hand, (rules[0], tables[0], rows[0], opening, leader))[1]
 
 
 @kernel
@@ -51,9 +51,8 @@ class Hand:
         table["n_script"] = len(script)
         table["watched"] = 1
         table["sight"]["dealer"] = dealer
-        fault = _play_script(
-            self._packed, self._table, self._row, int(leader is None), -1 if leader is None else leader
-        )
+        opening, first = int(leader is None), -1 if leader is None else leader
+        fault = _play_script(self._packed, self._table, self._row, play_hand_address(), opening, first)
         self.is_over = fault == NO_FAULT
         if fault not in (NO_FAULT, SCRIPT_ENDS):
             view = table["sight"]

@@ -1,0 +1,377 @@
+"""The commands as functions: each checks everything, then works, and returns a `Result`.
+
+What a function needs is imported inside it, so that `tlsim variants` does not wait for Numba.
+"""
+
+import secrets
+import shlex
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tlsim.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tlsim.batch import Plan
+    from tlsim.result import Result
+    from tlsim.rules import Rules
+
+DEFAULT_VARIANT = "southern"
+DEFAULT_POLICY = "lowest"
+DEFAULT_DEALS = 1_000_000
+DEFAULT_LEVEL = 0.95
+_SEED_BITS = 53  # of a drawn seed: what every reader of JSON keeps exactly
+
+Progress = Callable[[int, int, Callable[[], str]], None]
+"""Told the deals done, the deals asked for, and a function that returns the current estimate as text."""
+
+
+# ------------------------------------------------------------------------------------------------ many hands
+
+
+def simulate(
+    variant: str = DEFAULT_VARIANT,
+    policies: str | Sequence[str] = DEFAULT_POLICY,
+    deals: int = DEFAULT_DEALS,
+    seed: int | None = None,
+    players: int | None = None,
+    threads: int | None = None,
+    level: float = DEFAULT_LEVEL,
+    progress: Progress | None = None,
+) -> "Result":
+    """Return tables of win rates, places, payoffs, lengths, chops and instant wins over many hands.
+
+    `variant` is a built-in variant or a TOML file, with changes (`southern,pass_locks=no`); `policies` one for all
+    seats, or one a seat: when they differ, each deal is played in every distinct seating. `seed` is any 64-bit integer,
+    drawn when `None`; `players` four where the variant allows it; `threads` all cores, and never changes the result.
+    `level` is that of the intervals, between 0 and 1. `progress` is called after each block of deals.
+
+    Raises `InputError` for what is not allowed, before any work; `PlayFault` when a policy plays what is not legal;
+    `Interrupted` at Ctrl-C, with the result of the deals that were done.
+    """
+    plan = _plan(variant, policies, deals, seed, players)
+    threads = _check_threads(threads)
+    if not 0 < level < 1:
+        raise InputError(f"level {level:g}: it lies between 0 and 1, as 0.95")
+    _compile_once()
+    from tlsim import batch
+
+    batch.warm_up()  # loads the engine, so that the time is that of the hands
+    return _run(plan, variant, level, threads, progress)
+
+
+def _run(plan: "Plan", variant: str, level: float, threads: int, progress: Progress | None) -> "Result":
+    """Return the result of a plan; at Ctrl-C raise `Interrupted` with that of the blocks that are done."""
+    from tlsim import summary
+
+    state: tuple[int, Any] | None = None  # deals done, their tally
+    finish = partial(_simulated, plan, variant, level, threads, time.perf_counter())
+    try:
+        with closing(_totals(plan, threads)) as totals:
+            for state in totals:
+                if progress:
+                    progress(state[0], plan.deals, partial(summary.headline, plan, state[1], level))
+    except KeyboardInterrupt:
+        if state is None:
+            raise
+        from tlsim.result import Interrupted
+
+        raise Interrupted(finish(*state), plan.deals, _simulate_line(plan, variant, level)) from None
+    assert state is not None  # there is at least one deal
+    return finish(*state)
+
+
+def _totals(plan: "Plan", threads: int) -> Generator[tuple[int, Any], None, None]:
+    """Yield the deals done so far with the tally of all of them, block by block."""
+    from tlsim.batch import blocks
+
+    total: Any = 0
+    with closing(blocks(plan, threads)) as found:
+        for block in found:
+            total = total + block.tally
+            yield block.stop, total
+
+
+def _simulated(plan: "Plan", spec: str, level: float, threads: int, began: float, done: int, tally: Any) -> "Result":
+    """Return the result of the first `done` deals of a plan: that of the same plan with so many deals."""
+    from tlsim import rng, summary
+    from tlsim.result import Result, provenance
+
+    seconds = time.perf_counter() - began
+    plan = replace(plan, deals=done)
+    made = provenance(_simulate_line(plan, spec, level), stream=rng.VERSION, threads=threads, seconds=seconds)
+    return Result("simulate", plan.as_dict() | {"level": level}, made, summary.tables(plan, tally, level))
+
+
+def _simulate_line(plan: "Plan", spec: str, level: float) -> str:
+    """Return the command line that runs a plan; `spec` is its variant as given."""
+    options = {"-n": plan.deals, "--level": None if level == DEFAULT_LEVEL else level}
+    return _line("simulate", *_plan_options(plan, spec), *_options(options))
+
+
+def replay(
+    variant: str = DEFAULT_VARIANT,
+    policies: str | Sequence[str] = DEFAULT_POLICY,
+    seed: int | None = None,
+    deal: int | tuple[int, int] = 0,
+    players: int | None = None,
+) -> "Result":
+    """Return the hands of a deal, or of the deals `(first, stop)`, of the run that `simulate` makes of the arguments.
+
+    The result prints as readable text; `extra["hands"]` holds the transcripts (RULES.md, section 11); the table `seats`
+    has a row a hand and seat, `turns` a row a play or pass. Raises `InputError` and `PlayFault`.
+    """
+    first, stop = deal if isinstance(deal, tuple) else (deal, deal + 1)
+    if not 0 <= first < stop:
+        raise InputError(f"deals {first}:{stop}: deals count from 0, and the second number is the first one left out")
+    plan = _plan(variant, policies, stop, seed, players)
+    _compile_once()
+    from tlsim import batch, rng
+    from tlsim.result import Result, provenance
+
+    hands = list(batch.hands(plan, first, stop))
+    shown = plan.as_dict() | {"deals": [first, stop]}
+    line = _line("replay", *_plan_options(plan, variant), "--deal", f"{first}:{stop}")
+    made = provenance(line, stream=rng.VERSION)
+    return Result("replay", shown, made, _hand_tables(hands, len(plan.seatings)), {"hands": hands}, plan.rules)
+
+
+def _hand_tables(hands: Sequence[dict[str, Any]], n_seatings: int) -> "dict[str, pl.DataFrame]":
+    import polars as pl
+
+    seats, turns = [], []
+    for number, hand in enumerate(hands):
+        key = {"deal": hand["index"], "seating": number % n_seatings}
+        for seat, cards in enumerate(hand["hands"]):
+            named = {"policy": hand["policies"][seat], "cards": " ".join(cards)}
+            seats.append(key | {"seat": seat} | named | {name[:-1]: hand[name][seat] for name in ("places", "payoffs")})
+        for turn, play in enumerate(hand["plays"]):
+            turns.append(key | {"turn": turn, "seat": play["player"], "cards": " ".join(play["cards"])})
+    return {"seats": pl.DataFrame(seats), "turns": pl.DataFrame(turns)}
+
+
+# ------------------------------------------------------------------------------------------------ cards
+
+
+_HAND_FACTS = ("instant_win", "opening_instant_win", "legal_leads", "fewest_plays")
+
+
+def hand(cards: str | Sequence[str], variant: str = DEFAULT_VARIANT) -> "Result":
+    """Return what a hand holds: combinations by kind, chops, instant wins, legal leads, fewest plays to shed it."""
+    import polars as pl
+
+    rules, held = _hand(cards, variant)
+    _compile_once()
+    from tlsim.cards import names
+    from tlsim.features import describe_hand
+    from tlsim.result import Result, provenance
+
+    found = describe_hand(rules, held)
+    chops = [(name, count, " ".join(names(play))) for name, count, play in found["chops"]]
+    tables = {
+        "hand": pl.DataFrame([{"cards": held.bit_count(), **{name: found[name] for name in _HAND_FACTS}}]),
+        "combinations": pl.DataFrame(
+            {"kind": list(found["combinations"]), "count": list(found["combinations"].values())}
+        ),
+        "chops": _table("chop count lowest", chops),
+    }
+    plan = {"variant": rules.name, "hand": names(held)}
+    return Result("hand", plan, provenance(_line("hand", *names(held), "-v", variant)), tables)
+
+
+def moves(
+    cards: str | Sequence[str],
+    on: str | Sequence[str] | None = None,
+    opening: bool = False,
+    variant: str = DEFAULT_VARIANT,
+) -> "Result":
+    """Return every legal play of a hand: to lead, or on the play `on`.
+
+    With `opening` the lead must respect the hand's lowest card as the variant's `first_lead` says. `extra` holds the
+    plays as lists of cards (`moves`) and whether passing is legal (`pass`).
+    """
+    rules, held = _hand(cards, variant)
+    pile = 0 if on is None else _cards(on)
+    if pile and opening:
+        raise InputError("opening is about the first lead: there is no play to beat then")
+    _compile_once()
+    from tlsim import combos
+    from tlsim.cards import names
+    from tlsim.result import Result, provenance
+
+    plays = combos.moves(rules, held, pile, opening)
+    rows = [(" ".join(names(play)), *(combos.describe(rules, play) or ("", 0))) for play in plays]
+    plan = {"variant": rules.name, "hand": names(held), "on": names(pile), "opening": opening}
+    line = _line("moves", *names(held), *_options({"--on": " ".join(names(pile)) or None, "-v": variant}))
+    may_pass = bool(pile) and not (rules.must_play and plays)
+    extra = {"moves": [names(play) for play in plays], "pass": may_pass}
+    made = provenance(line + (" --opening" if opening else ""))
+    return Result("moves", plan, made, {"moves": _table("cards kind length", rows)}, extra)
+
+
+def _hand(cards: str | Sequence[str], variant: str) -> "tuple[Rules, int]":
+    """Return checked rules and hand."""
+    from tlsim.rules import parse_variant
+
+    rules, held = parse_variant(variant), _cards(cards)
+    if held.bit_count() > rules.cards:
+        raise InputError(f"{held.bit_count()} cards: a hand of {rules.name} has at most {rules.cards}")
+    return rules, held
+
+
+def _cards(cards: str | Sequence[str]) -> int:
+    from tlsim.cards import parse_hand
+
+    return parse_hand(cards if isinstance(cards, str) else " ".join(cards))
+
+
+# ------------------------------------------------------------------------------------------------ what there is
+
+
+def variants(name: str | None = None, diff: tuple[str, str] | None = None) -> "Result":
+    """Return the list of built-in variants; the rules of the variant `name`; or where the two of `diff` differ."""
+    from tlsim import rules
+    from tlsim.result import Result, provenance
+
+    if name is not None and diff is not None:
+        raise InputError("variants: give a name, or two to compare, not both")
+    if diff is not None:
+        a, b = (rules.parse_variant(spec) for spec in diff)
+        if diff[0] == diff[1]:
+            raise InputError(f"variants: {diff[0]} is given twice: two to compare are needed")
+        tables = {"differences": _table(["rule", *diff], rules.differences(a, b))}
+        return Result("variants", {"diff": list(diff)}, provenance(_line("variants", "--diff", *diff)), tables)
+    if name is not None:
+        chosen = rules.parse_variant(name)
+        plan = {"variant": chosen.name, "summary": chosen.summary}
+        return Result("variants", plan, provenance(_line("variants", name)), _rule_book(chosen))
+    known = [rules.builtin(known) for known in rules.builtin_names()]
+    rows = [(one.name, _span(rules.player_counts(one)), one.cards, one.summary) for one in known]
+    tables = {"variants": _table("variant players cards summary", rows)}
+    return Result("variants", {}, provenance(_line("variants")), tables)
+
+
+def _span(counts: Sequence[int]) -> str:
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def _rule_book(chosen: "Rules") -> "dict[str, pl.DataFrame]":
+    """Return the rules of a variant in words, each with its value and section of RULES.md, and the chop table."""
+    from tlsim.rules import format_value, rule_fields
+
+    rows = []
+    for field in rule_fields():
+        value, choices = getattr(chosen, field.name), field.metadata["choices"]
+        words = choices.get(value, "") if isinstance(choices, dict) else ""
+        if field.name != "chops":
+            meaning = field.metadata["meaning"] + (f": {words}" if words else "")
+            rows.append((field.name, format_value(value), meaning, f"§{field.metadata['section']}"))
+    chops = [(line, ", ".join(targets)) for line, targets in chosen.chops]
+    return {"rules": _table("rule value meaning section", rows), "chops": _table(["chop", "may be played on"], chops)}
+
+
+def policies(spec: str | None = None) -> "Result":
+    """Return the built-in policies with a line each, or the policy that `spec` names."""
+    from tlsim.policies import builtin_names, parse_policy
+    from tlsim.result import Result, provenance
+
+    chosen = [parse_policy(name) for name in ([spec] if spec is not None else builtin_names())]
+    rows = [(policy.name, policy.summary) for policy in chosen]
+    line = _line("policies", *([spec] if spec is not None else []))
+    return Result("policies", {"policy": spec}, provenance(line), {"policies": _table("policy summary", rows)})
+
+
+# ------------------------------------------------------------------------------------------------ this machine
+
+
+def doctor() -> "Result":
+    """Return versions, processor, cache and cores of this machine, and what is wrong with it and what to do."""
+    from tlsim import machine
+    from tlsim.result import Result, provenance
+
+    tables = {
+        "machine": _table("item value", machine.facts()),
+        "problems": _table(["problem", "what to do"], machine.problems()),
+    }
+    return Result("doctor", {}, provenance(_line("doctor")), tables)
+
+
+def warmup() -> "Result":
+    """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
+    began = time.perf_counter()
+    from tlsim import _jit, batch
+    from tlsim.result import Result, provenance
+
+    was_compiled = _jit.is_compiled()
+    batch.warm_up()
+    folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
+    row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
+    return Result("warmup", {}, provenance(_line("warmup")), {"warmup": _table("engine seconds folder", [row])})
+
+
+# ------------------------------------------------------------------------------------------------ common
+
+
+def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | None, players: int | None) -> "Plan":
+    """Return the checked plan; a seed is drawn when there is none."""
+    from tlsim.policies import parse_policies
+    from tlsim.rules import check_players, parse_variant
+
+    rules = parse_variant(variant)
+    players = check_players(rules, players)
+    chosen = parse_policies([policies] if isinstance(policies, str) else list(policies), players)
+    if deals < 1:
+        raise InputError(f"{deals} deals: at least 1 is needed")
+    from tlsim.batch import Plan  # brings Numba along, so late
+
+    return Plan(rules, players, tuple(chosen), deals, secrets.randbits(_SEED_BITS) if seed is None else seed)
+
+
+def _check_threads(threads: int | None) -> int:
+    from tlsim.machine import n_cores
+
+    if threads is not None and threads < 1:
+        raise InputError(f"{threads} threads: at least 1 is needed; this machine has {n_cores()} cores")
+    return threads or n_cores()
+
+
+def _compile_once() -> None:
+    """Compile the engine when no earlier process has left it compiled, and say so: it takes a while."""
+    from tlsim import _jit, batch
+
+    if _jit.JIT and not _jit.is_compiled():
+        often = "once" if _jit.CACHE_FOLDER else "at each start, for want of a cache folder"
+        sys.stderr.write(f"compiling the engine for this machine, {often}: about 20 s\n")
+        sys.stderr.flush()
+        batch.warm_up()
+
+
+def _table(columns: str | Sequence[str], rows: Iterable[Sequence[Any]]) -> "pl.DataFrame":
+    """Return a frame of rows; a column without values holds text."""
+    import polars as pl
+
+    names = columns.split() if isinstance(columns, str) else columns
+    found = list(rows)
+    return pl.DataFrame(found, names, orient="row") if found else pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+
+
+def _line(*words: str) -> str:
+    return shlex.join(("tlsim", *words))
+
+
+def _options(options: Mapping[str, Any]) -> list[str]:
+    """Return options as words of a command line, without those that are `None`."""
+    return [word for name, value in options.items() if value is not None for word in (name, str(value))]
+
+
+def _plan_options(plan: "Plan", spec: str) -> list[str]:
+    """Return the options that name the rules, policies and seed of a plan; `spec` is its variant as given."""
+    names = [policy.name for policy in plan.policies]
+    words = [word for name in (names[:1] if len(set(names)) == 1 else names) for word in ("-p", name)]
+    return ["-v", spec, *words, "--players", str(plan.players), "--seed", str(plan.seed)]

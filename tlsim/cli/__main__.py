@@ -1,0 +1,5 @@
+"""`python -m tlsim.cli`, the same as `tlsim`."""
+
+from tlsim.cli import main
+
+main()

@@ -1,0 +1,95 @@
+"""What commands share: options, numbers as users write them, and printing a result."""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tlsim import api
+from tlsim.cli import example as example
+from tlsim.errors import InputError
+
+if TYPE_CHECKING:
+    from tlsim.result import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("table", "json", "csv", "markdown")
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_COUNT = re.compile(r"(-?\d[\d_]*(?:\.\d+)?(?:[eE]\d{1,2})?)([kMG]?)")
+
+
+def parse_count(text: str) -> int:
+    """Return a whole number written as `1000`, `1_000`, `1e3`, `1k`, `2.5M` or `1G`; raise `InputError`."""
+    match = _COUNT.fullmatch(text.strip())
+    value = Fraction(match[1].replace("_", "")) * _UNITS[match[2]] if match else Fraction(1, 2)
+    if value.denominator != 1:
+        raise InputError(f"{text!r} is no whole number: write 1_000_000, 1e6 or 1M")
+    return int(value)
+
+
+variant_option = click.option(
+    "-v",
+    "--variant",
+    default=api.DEFAULT_VARIANT,
+    show_default=True,
+    metavar="SPEC",
+    help="A built-in variant or a TOML file, with changes: southern,pass_locks=no.",
+)
+policy_option = click.option(
+    "-p",
+    "--policy",
+    "policies",
+    multiple=True,
+    default=[api.DEFAULT_POLICY],
+    show_default=True,
+    metavar="SPEC",
+    help="A policy; once for all seats, or once a seat.",
+)
+seed_option = click.option("--seed", type=int, help="Any 64-bit integer; drawn and printed without.")
+players_option = click.option("--players", type=int, help="Players at the table; without, 4 where allowed.")
+deals_option = click.option(
+    "-n",
+    "--deals",
+    default=f"{api.DEFAULT_DEALS:_}",
+    show_default=True,
+    metavar="N",
+    callback=lambda _context, _option, text: parse_count(text),
+    help="How many, as 1_000_000, 1e6 or 10M.",
+)
+cards_argument = click.argument("cards", nargs=-1, metavar="CARDS…")
+
+
+def format_option(*formats: str) -> Callable[[F], F]:
+    """Return the option that chooses a format, the first being the default."""
+    return click.option(
+        "--format", "form", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
+    )
+
+
+def emit(result: "Result", form: str) -> None:
+    """Print a result to stdout in one of `FORMATS`."""
+    from tlsim import render
+
+    if form == "json":
+        click.echo(result.to_json())
+    elif form == "csv":
+        click.echo(render.csv(result.tables), nl=False)
+    elif form == "markdown":
+        click.echo(render.markdown(result.tables))
+    else:
+        click.echo(result.to_text(**text_options()))
+
+
+def text_options() -> dict[str, Any]:
+    """Return how to show text on stdout: width, colour and suit symbols, which only a terminal gets."""
+    from tlsim.render import WIDTH
+
+    is_terminal = sys.stdout.isatty()
+    width = min(WIDTH, shutil.get_terminal_size().columns) if is_terminal else WIDTH
+    return {"width": width, "colour": is_terminal and not os.environ.get("NO_COLOR"), "symbols": is_terminal}

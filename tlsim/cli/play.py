@@ -1,0 +1,120 @@
+"""`tlsim simulate` and `tlsim replay`: hands from a seed."""
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+import tlsim
+from tlsim import api
+from tlsim.cli import INTERRUPTED
+from tlsim.cli.common import (
+    FORMATS,
+    deals_option,
+    emit,
+    example,
+    format_option,
+    parse_count,
+    players_option,
+    policy_option,
+    seed_option,
+    text_options,
+    variant_option,
+)
+from tlsim.cli.progress import ProgressLine
+from tlsim.errors import InputError
+
+if TYPE_CHECKING:
+    from tlsim.result import Result
+
+_CHUNK = 256  # deals that replay holds in memory at once
+
+
+@click.command(
+    epilog=example(
+        "tlsim simulate -v southern -p lowest -n 10M --seed 1",
+        "tlsim simulate -p lowest -p random -p lowest -p random -n 1e5",
+    )
+)
+@variant_option
+@policy_option
+@deals_option
+@seed_option
+@players_option
+@click.option("--threads", type=int, help="Without, all cores; the result does not depend on it.")
+@click.option("--level", type=float, default=api.DEFAULT_LEVEL, show_default=True, help="Of the intervals.")
+@format_option(*FORMATS)
+def simulate(
+    variant: str,
+    policies: tuple[str, ...],
+    deals: int,
+    seed: int | None,
+    players: int | None,
+    threads: int | None,
+    level: float,
+    form: str,
+) -> int | None:
+    """Play many deals and print, each with its interval: win rate, mean place and payoff by seat, for the leader of the
+    hand and the others, by policy; plays, passes and piles a hand; chops and instant wins by kind.
+
+    When policies differ, every deal is played in every distinct seating of them. Ctrl-C prints what is done.
+    """
+    line = ProgressLine(sys.stderr)
+    try:
+        result = api.simulate(variant, policies, deals, seed, players, threads, level, line)
+    except tlsim.Interrupted as stop:
+        line.clear()
+        emit(stop.result, form)
+        click.echo(f"{stop}; to run all of them: {stop.command}", err=True)
+        return INTERRUPTED
+    finally:
+        line.clear()
+    emit(result, form)
+    click.echo(_speed(result), err=True)
+    return None
+
+
+def _speed(result: "Result") -> str:
+    deals, seconds, seed = result.plan["deals"], result.provenance["seconds"], result.plan["seed"]
+    rate = deals / seconds
+    games = rate * result.plan["seatings"]
+    return f"{deals:,} deals in {seconds:.2f} s: {rate:,.0f} deals/s, {games:,.0f} games/s (seed {seed})"
+
+
+@click.command(
+    epilog=example(
+        "tlsim replay -v southern -p lowest --seed 1 --deal 17",
+        "tlsim replay --seed 1 --deal 0:1000 --format jsonl > hands.jsonl",
+    )
+)
+@variant_option
+@policy_option
+@seed_option
+@players_option
+@click.option("--deal", default="0", show_default=True, metavar="K[:L]", help="Deal K, or the deals K to L-1; from 0.")
+@format_option("text", "jsonl")
+def replay(
+    variant: str, policies: tuple[str, ...], seed: int | None, players: int | None, deal: str, form: str
+) -> None:
+    """Show hands of the run that `simulate` makes of the same options: readable, or as transcripts, one JSON object a
+    line.
+    """
+    first, stop = _parse_deals(deal)
+    for start in range(first, stop, _CHUNK) or (first,):
+        result = api.replay(variant, policies, seed, (start, min(start + _CHUNK, stop)), players)
+        seed = result.plan["seed"]
+        if form == "text":
+            click.echo(("\n" if start > first else "") + result.to_text(**text_options()))
+        else:
+            click.echo("\n".join(json.dumps(hand, ensure_ascii=False) for hand in result.extra["hands"]))
+
+
+def _parse_deals(text: str) -> tuple[int, int]:
+    """Return the first deal and the one after the last of `K` or `K:L`."""
+    first, colon, stop = text.partition(":")
+    try:
+        start = parse_count(first)
+        return start, parse_count(stop) if colon else start + 1
+    except InputError:
+        raise InputError(f"--deal {text}: write one deal as 17, or the deals 0 to 9 as 0:10") from None

@@ -1,0 +1,70 @@
+"""The machine we are on: its processor, its cores, what is installed, and what is wrong with it."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+NEEDED = ("numba", "numpy", "polars")  # packages that results may depend on
+OPTIONAL = {"matplotlib": "plots", "pandas": "to_pandas"}
+
+
+def cpu_name() -> str:
+    """Return the name of the processor, as far as the system tells it."""
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def n_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def version_of(package: str) -> str | None:
+    """Return the version of an installed package, `None` when it is missing."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def facts() -> Iterator[tuple[str, str]]:
+    """Yield what there is to know about this machine, as `(item, value)`."""
+    from tlsim import __version__, _jit, rng
+
+    yield "tlsim", __version__
+    yield "python", f"{platform.python_implementation()} {platform.python_version()}"
+    for package in (*NEEDED, "llvmlite", "click", "scipy", *OPTIONAL):
+        yield package, version_of(package) or "not installed"
+    yield "random stream", f"version {rng.VERSION}"
+    yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield "cpu", cpu_name()
+    yield "bit deposit", "BMI2 (PDEP)" if _jit.HAS_PDEP else "portable loop"
+    yield "threads", f"{n_cores()} of {os.cpu_count()} cores"
+    yield "cache folder", str(_jit.CACHE_FOLDER or f"none: {_jit.cache_root()} cannot be used")
+    yield "compiled", "yes" if _jit.is_compiled() else "no"
+
+
+def problems() -> Iterator[tuple[str, str]]:
+    """Yield what is wrong, as `(problem, what to do)`."""
+    from tlsim import _jit
+
+    if not _jit.JIT:
+        yield "NUMBA_DISABLE_JIT is set: everything runs hundreds of times slower", "unset it, but to debug"
+    elif _jit.CACHE_FOLDER is None:
+        yield f"{_jit.cache_root()} cannot be written: each start compiles", "set TLSIM_CACHE_DIR to a folder of yours"
+    elif not _jit.is_compiled():
+        yield "the engine is not compiled yet: the first command takes 20 s longer", "tlsim warmup"
+    if os.environ.get("TLSIM_PORTABLE") and platform.machine() in ("x86_64", "AMD64"):
+        yield "TLSIM_PORTABLE is set: instructions of this processor are not used", "unset it, but to test"
+    for package, use in OPTIONAL.items():
+        if version_of(package) is None:
+            yield f"{package} is not installed: no {use}", f"pip install {package}"
+    if sys.stdout.encoding.lower().replace("-", "") != "utf8":
+        yield f"the output is {sys.stdout.encoding}, not UTF-8: ♠ ± may fail", "set PYTHONUTF8=1"
