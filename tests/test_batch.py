@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import every_table
 
 from tlsim import batch
 from tlsim._jit import address_of, kernel
-from tlsim.batch import Plan, blocks
+from tlsim.batch import Plan, _Runner, blocks, kernels
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import ILLEGAL, NOT_HELD
 from tlsim.policies import BY_ADDRESS, Policy, lowest, parse_policies, random
@@ -36,6 +37,19 @@ def test_results_do_not_depend_on_threads_or_blocks(policies: list[str]) -> None
     for threads, block in [(2, None), (2, 7), (1, 1_000), (3, 4_999)]:
         assert np.array_equal(tally_of(plan, threads, block), one)
     assert json.dumps({k: v.to_dicts() for k, v in tables(plan, one).items()})
+
+
+@pytest.mark.parametrize(("variant", "players"), every_table())
+def test_the_plain_kernel_plays_the_same(variant: str, players: int) -> None:
+    """The kernel for plain rules leaves out what they do not need: to the bit what the one for all rules plays."""
+    for policies in (["lowest"], ["random"], ["random", "lowest", "random", "lowest"][:players]):
+        plan = plan_of(*policies, variant=variant, players=players)
+        assert kernels(plan)[0] is not kernels(plan, watched=True)[0]
+        plain, full = _Runner(plan).play(0, 3_000, keep=True), _Runner(plan, watched=True).play(0, 3_000, keep=True)
+        assert np.array_equal(plain.tally, full.tally)
+        assert plain.rows is not None
+        assert full.rows is not None
+        assert plain.rows.tobytes() == full.rows.tobytes()
 
 
 def test_blocks_cover_all_deals_in_order_and_may_stop() -> None:
@@ -144,7 +158,7 @@ def test_bad_plans(changes: dict[str, Any], message: str) -> None:
 
 _SAME_BITS = """
 import numpy as np
-from tlsim.batch import Plan, blocks
+from tlsim.batch import Plan, _Runner, blocks, kernels
 from tlsim.policies import parse_policies
 from tlsim.rules import builtin
 for variant, players in [("southern", 4), ("classic", 3)]:

@@ -219,7 +219,7 @@ def replay_in_twin(rules: Rules, written: dict[str, Any], row: Any, policies: li
 
 def check_hands(rules: Rules, players: int, policies: list[str], n: int, seed: int) -> None:
     plan = Plan(rules, players, tuple(parse_policies(policies, players)), n, seed)
-    runner = _Runner(plan)
+    runner = _Runner(plan, watched=True)
     for deal, seating in product(range(n), range(min(3, len(plan.seatings)))):
         table, row = runner.hand(deal, seating)
         names = [plan.distinct[index].name for index in plan.seatings[seating]]

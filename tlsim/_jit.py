@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -100,9 +100,11 @@ def _make_cache_folder() -> Path | None:
 CACHE_FOLDER = _make_cache_folder() if JIT else None
 
 
-def is_compiled() -> bool:
-    """Return whether an earlier process has left compiled kernels for this version and machine."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob("*play_block*.nbc"))
+def is_compiled(kernels: Iterable[Any]) -> bool:
+    """Return whether an earlier process has left these kernels compiled, for this version and machine."""
+    names = [f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-" for kernel in kernels]
+    cached = [path.name for path in CACHE_FOLDER.glob("*/*.nbc")] if CACHE_FOLDER else []
+    return all(any(file.startswith(name) for file in cached) for name in names)
 
 
 # ------------------------------------------------------------------------------------------------ decorators

@@ -59,10 +59,10 @@ def simulate(
     threads = _check_threads(threads)
     if not 0 < level < 1:
         raise InputError(f"level {level:g}: it lies between 0 and 1, as 0.95")
-    _compile_once()
     from tlsim import batch
 
-    batch.warm_up()  # loads the engine, so that the time is that of the hands
+    _announce_compiling(batch.kernels(plan), "20 s")
+    batch.load(plan)  # so that the time is that of the hands
     return _run(plan, variant, level, threads, progress)
 
 
@@ -131,10 +131,10 @@ def replay(
     if not 0 <= first < stop:
         raise InputError(f"deals {first}:{stop}: deals count from 0, and the second number is the first one left out")
     plan = _plan(variant, policies, stop, seed, players)
-    _compile_once()
     from tlsim import batch, rng
     from tlsim.result import Result, provenance
 
+    _announce_compiling(batch.kernels(plan, watched=True), "20 s")
     hands = list(batch.hands(plan, first, stop))
     shown = plan.as_dict() | {"deals": [first, stop]}
     line = _line("replay", *_plan_options(plan, variant), "--deal", f"{first}:{stop}")
@@ -167,12 +167,12 @@ def hand(cards: str | Sequence[str], variant: str = DEFAULT_VARIANT) -> "Result"
     import polars as pl
 
     rules, held = _hand(cards, variant)
-    _compile_once()
+    from tlsim import features
     from tlsim.cards import names
-    from tlsim.features import describe_hand
     from tlsim.result import Result, provenance
 
-    found = describe_hand(rules, held)
+    _announce_compiling(features.KERNELS, "5 s")
+    found = features.describe_hand(rules, held)
     chops = [(name, count, " ".join(names(play))) for name, count, play in found["chops"]]
     tables = {
         "hand": pl.DataFrame([{"cards": held.bit_count(), **{name: found[name] for name in _HAND_FACTS}}]),
@@ -200,10 +200,11 @@ def moves(
     pile = 0 if on is None else _cards(on)
     if pile and opening:
         raise InputError("opening is about the first lead: there is no play to beat then")
-    _compile_once()
     from tlsim import combos
     from tlsim.cards import names
     from tlsim.result import Result, provenance
+
+    _announce_compiling(combos.KERNELS, "5 s")
 
     plays = combos.moves(rules, held, pile, opening)
     rows = [(" ".join(names(play)), *(combos.describe(rules, play) or ("", 0))) for play in plays]
@@ -308,7 +309,7 @@ def warmup() -> "Result":
     from tlsim import _jit, batch
     from tlsim.result import Result, provenance
 
-    was_compiled = _jit.is_compiled()
+    was_compiled = _jit.is_compiled(batch.all_kernels())
     batch.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
@@ -341,15 +342,14 @@ def _check_threads(threads: int | None) -> int:
     return threads or n_cores()
 
 
-def _compile_once() -> None:
-    """Compile the engine when no earlier process has left it compiled, and say so: it takes a while."""
-    from tlsim import _jit, batch
+def _announce_compiling(kernels: Iterable[Any], seconds: str) -> None:
+    """Say that kernels are going to be compiled, when no earlier process has left them compiled."""
+    from tlsim import _jit
 
-    if _jit.JIT and not _jit.is_compiled():
+    if _jit.JIT and not _jit.is_compiled(kernels):
         often = "once" if _jit.CACHE_FOLDER else "at each start, for want of a cache folder"
-        sys.stderr.write(f"compiling the engine for this machine, {often}: about 20 s\n")
+        sys.stderr.write(f"compiling the engine for this machine, {often}: about {seconds}\n")
         sys.stderr.flush()
-        batch.warm_up()
 
 
 def _table(columns: str | Sequence[str], rows: Iterable[Sequence[Any]]) -> "pl.DataFrame":

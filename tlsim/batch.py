@@ -15,17 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim._jit import kernel
+from tlsim import combos, features, transcript
+from tlsim._jit import address_of, kernel
 from tlsim.cards import FULL, names
-from tlsim.combos import may_follow
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
-from tlsim.features import describe_hand
-from tlsim.game import FAULTS, NO_FAULT, ROW, TABLE, call_play_hand, play_hand_address
+from tlsim.game import FAULTS, NO_FAULT, PLAY_HAND, ROW, TABLE, call_play_hand, play_hand_kernel
 from tlsim.policies import BY_ADDRESS, Policy, parse_policies
 from tlsim.rules import Rules, builtin, check_players, pack
 from tlsim.tally import add_row, close_deal, n_metrics
-from tlsim.transcript import Hand, transcript
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 11, 1 << 18
@@ -126,21 +124,28 @@ def play_block(
     return -1, 0
 
 
+def kernels(plan: Plan, watched: bool = False) -> list[Any]:
+    """Return the kernels that play a plan: that of one hand, and that of many; `watched` for transcripts."""
+    by_address = any(policy.number == BY_ADDRESS for policy in plan.policies)
+    return [play_hand_kernel(pack(plan.rules, plan.players)[0], watched or by_address), play_block]
+
+
 class _Runner:
     """The arrays of a plan that kernels take; `play` runs one block and may be called from any thread."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, watched: bool = False) -> None:
         self.plan = plan
         self.rules = pack(plan.rules, plan.players)
         self.seatings = np.array(plan.seatings, np.int64)
         self.numbers = np.array([policy.number for policy in plan.distinct], np.int64)
         self.addresses = np.array([policy.address for policy in plan.distinct], np.int64)
         self.seed = np.uint64(plan.seed % (1 << 64))
+        self.play_hand = address_of(kernels(plan, watched)[0], PLAY_HAND)
 
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""
         began = time.perf_counter()
-        table = self._table(watched=(self.numbers == BY_ADDRESS).any())
+        table = np.zeros(1, TABLE).view(np.recarray)
         rows = np.zeros(len(self.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
         deal, seating = self._call(table, self.seatings, start, stop, keep, rows, tally)
@@ -150,19 +155,13 @@ class _Runner:
 
     def hand(self, deal: int, seating: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the table and the row after one hand."""
-        table = self._table(watched=True)
+        table = np.zeros(1, TABLE).view(np.recarray)
         rows = np.zeros(1, ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
         chosen = self.seatings[seating : seating + 1]
         if self._call(table, chosen, deal, deal + 1, True, rows, tally)[0] >= 0:
             raise PlayFault(self._describe_fault(table, deal, seating))
         return table[0], rows[0]
-
-    @staticmethod
-    def _table(watched: bool) -> Any:
-        table = np.zeros(1, TABLE).view(np.recarray)
-        table[0]["watched"] = watched
-        return table
 
     def _call(self, table: Any, seatings: Any, start: int, stop: int, keep: bool, rows: Any, tally: Any) -> Any:
         return play_block(
@@ -171,7 +170,7 @@ class _Runner:
             seatings,
             self.numbers,
             self.addresses,
-            play_hand_address(),
+            self.play_hand,
             self.seed,
             start,
             stop,
@@ -222,18 +221,36 @@ def blocks(
 
 def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
     """Yield a transcript (RULES.md, section 11) of every hand of the deals first..stop-1, seating by seating."""
-    runner = _Runner(plan)
+    runner = _Runner(plan, watched=True)
     for deal in range(first, stop):
         for seating in range(len(plan.seatings)):
             table, row = runner.hand(deal, seating)
             policies = [plan.distinct[index].name for index in plan.seatings[seating]]
-            yield transcript(plan.rules, table, row, plan.players, index=deal, seed=plan.seed, policies=policies)
+            yield transcript.transcript(
+                plan.rules, table, row, plan.players, index=deal, seed=plan.seed, policies=policies
+            )
+
+
+def _smallest_plan() -> Plan:
+    return Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0)
+
+
+def all_kernels() -> list[Any]:
+    """Return the kernels that commands call."""
+    plan = _smallest_plan()
+    return [*kernels(plan), *kernels(plan, watched=True), *combos.KERNELS, *features.KERNELS, *transcript.KERNELS]
+
+
+def load(plan: Plan) -> None:
+    """Compile the kernels that a plan needs, or load them from the cache."""
+    _Runner(plan).play(0, 1)
 
 
 def warm_up() -> None:
     """Compile all kernels that commands call, or load them from the cache."""
-    rules = builtin("southern")
-    _Runner(Plan(rules, 4, tuple(parse_policies(["lowest"], 4)), 1, 0)).play(0, 1)
-    describe_hand(rules, FULL & 0x1FFF)
-    may_follow(rules, 1, 0)
-    Hand(rules, [1, 2], []).moves()
+    plan = _smallest_plan()
+    load(plan)
+    next(hands(plan, 0, 1))
+    features.describe_hand(plan.rules, FULL & 0x1FFF)
+    combos.may_follow(plan.rules, 1, 0)
+    transcript.Hand(plan.rules, [1, 2], []).moves()

@@ -272,18 +272,21 @@ def _classify(rules: Any, cards: int) -> int:
     return classify(rules[0], cards)
 
 
-def describe(rules: Rules, cards: int) -> tuple[str, int] | None:
-    """Return the kind and length of a combination, `None` when the cards are none under these rules."""
-    code = int(_classify(pack(rules, default_players(rules)), cards))
-    return (KINDS[code >> 10], (code >> 6) & 15) if code else None
-
-
 @kernel
 def _may_follow(rules: Any, play: int, on: int) -> bool:
     code, beaten = classify(rules[0], play), classify(rules[0], on)
     if code == 0 or (beaten == 0 and on != 0):
         return False
     return beats(rules[0], code, beaten) if on != 0 else kind_of(code) != QUAD_RUN
+
+
+KERNELS = [_write_moves, _classify, _may_follow]
+
+
+def describe(rules: Rules, cards: int) -> tuple[str, int] | None:
+    """Return the kind and length of a combination, `None` when the cards are none under these rules."""
+    code = int(_classify(pack(rules, default_players(rules)), cards))
+    return (KINDS[code >> 10], (code >> 6) & 15) if code else None
 
 
 def may_follow(rules: Rules, play: int, on: int) -> bool:

@@ -229,6 +229,9 @@ def _count_leads(rules: Any, hand: int) -> int:
     return count_leads(rules[0], hand)
 
 
+KERNELS = [_instant_win_kind, _fewest_plays, _count_leads]
+
+
 def instant_win_name(rules: Rules, hand: int, opening: bool) -> str | None:
     """Return the instant win that a dealt hand has, `None` for none; on an `opening` hand there are more."""
     kind = int(_instant_win_kind(_packed_for(rules, hand), hand, int(opening)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from tlsim._jit import address_of, call_by_address, helper, kernel, lowest_bit, part, popcount, primitive
+from tlsim._jit import call_by_address, helper, kernel, lowest_bit, part, popcount, primitive
 from tlsim.cards import TWOS
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
@@ -67,7 +67,6 @@ TABLE = np.dtype(
             ("address", "i8", (MAX_SEATS,)),  # … and its address, for policies without a number
             ("script", "i8", (MAX_DECISIONS,)),  # the turns of the policy SCRIPT, whoever's they are
             ("n_script", "i8"),
-            ("watched", "i8"),  # 1: somebody reads the view, a policy called by address or a transcript
             ("fault", "i8"),  # what is wrong with the last play; NO_FAULT
             ("fault_cards", "i8"),
             ("pile_value", "i8"),  # chop penalties of this pile, half units
@@ -176,13 +175,6 @@ def fault_of(
 
 
 @helper
-def is_plain(rules: Any, table: Any) -> bool:
-    """Return whether no turn after the first has an obligation, passes lock, and nobody reads the view."""
-    bound = rules.must_play | rules.unlocked_classes | table.watched
-    return bound == 0 and rules.finish_on_two != 0 and rules.pass_locks != 0
-
-
-@helper
 def note_beaten(rules: Any, table: Any, row: Any, seat: int, code: int, on: int, on_cards: int, payer: int) -> None:
     """Count a chop, and enter it into the chop penalties of the pile when it is a paid one (sections 3 and 10).
 
@@ -239,7 +231,7 @@ def play_out(rules: Any, table: Any, row: Any, plain: bool) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
     The state is local: a policy writes to its view what it likes, and changes nothing. Stops at a fault. Compiled
-    twice: `plain` (`is_plain`) leaves out what most rule sets never need, and most of the view.
+    twice: `plain` (`play_hand_kernel`) leaves out what most rule sets never need, and most of the view.
     """
     view = table.sight
     required = view.required
@@ -312,9 +304,8 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
         lowest_dealt |= table.hands[seat]
     lowest_dealt &= -lowest_dealt
     for seat in range(rules.players):
-        if table.watched:
-            view.left[seat] = popcount(table.hands[seat])
-            view.played[seat] = 0
+        view.left[seat] = popcount(table.hands[seat])
+        view.played[seat] = 0
         if leader < 0 and table.hands[seat] & lowest_dealt != 0:
             leader = seat
     view.opening = opening
@@ -348,19 +339,16 @@ def find_instant_win(rules: Any, table: Any, row: Any) -> int:
     return winner
 
 
-@kernel
-def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
-    """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none.
-
-    Compiled once, for `PLAY_HAND`: other kernels call it by its address, and need not compile it again.
-    """
+@part
+def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, plain: bool) -> int:
+    """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none."""
     open_hand(rules, table, row, opening, leader)
     if rules.instant_wins[0] >= 0 or rules.opening_instant_wins[0] >= 0:
         winner = find_instant_win(rules, table, row)
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
-    holding = play_out(rules, table, row, True) if is_plain(rules, table) else play_out(rules, table, row, False)
+    holding = play_out(rules, table, row, plain)
     if table.fault != NO_FAULT:
         return table.fault
     place_the_rest(rules, table, row, holding)
@@ -370,6 +358,23 @@ def play_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> in
     return NO_FAULT
 
 
-def play_hand_address() -> int:
-    """Return the native address of `play_hand`, valid in this process; compile it, or load it, when need be."""
-    return address_of(play_hand, PLAY_HAND)
+@kernel
+def play_plain_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Return `play_dealt` for rules and tables that are plain (`play_hand_kernel`)."""
+    return play_dealt(rules, table, row, opening, leader, True)
+
+
+@kernel
+def play_any_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Return `play_dealt` for all rules, with the whole view and policies called by address."""
+    return play_dealt(rules, table, row, opening, leader, False)
+
+
+def play_hand_kernel(rules: Any, watched: bool) -> Any:
+    """Return the kernel that plays a hand; other kernels call it by its address (`PLAY_HAND`), so it compiles once.
+
+    `rules` is the packed record. A hand is plain when no turn after the first lead has an obligation, passes lock, and
+    nobody reads more than the least of the view (`watched`: a policy called by address, a transcript).
+    """
+    bound = rules["must_play"] | rules["unlocked_classes"] | (1 - rules["finish_on_two"]) | (1 - rules["pass_locks"])
+    return play_any_hand if watched or bound else play_plain_hand

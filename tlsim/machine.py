@@ -36,7 +36,7 @@ def version_of(package: str) -> str | None:
 
 def facts() -> Iterator[tuple[str, str]]:
     """Yield what there is to know about this machine, as `(item, value)`."""
-    from tlsim import __version__, _jit, rng
+    from tlsim import __version__, _jit, batch, rng
 
     yield "tlsim", __version__
     yield "python", f"{platform.python_implementation()} {platform.python_version()}"
@@ -48,19 +48,19 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "bit deposit", "BMI2 (PDEP)" if _jit.HAS_PDEP else "portable loop"
     yield "threads", f"{n_cores()} of {os.cpu_count()} cores"
     yield "cache folder", str(_jit.CACHE_FOLDER or f"none: {_jit.cache_root()} cannot be used")
-    yield "compiled", "yes" if _jit.is_compiled() else "no"
+    yield "compiled", "yes" if _jit.is_compiled(batch.all_kernels()) else "not all of it"
 
 
 def problems() -> Iterator[tuple[str, str]]:
     """Yield what is wrong, as `(problem, what to do)`."""
-    from tlsim import _jit
+    from tlsim import _jit, batch
 
     if not _jit.JIT:
         yield "NUMBA_DISABLE_JIT is set: everything runs hundreds of times slower", "unset it, but to debug"
     elif _jit.CACHE_FOLDER is None:
         yield f"{_jit.cache_root()} cannot be written: each start compiles", "set TLSIM_CACHE_DIR to a folder of yours"
-    elif not _jit.is_compiled():
-        yield "the engine is not compiled yet: the first command takes 20 s longer", "tlsim warmup"
+    elif not _jit.is_compiled(batch.all_kernels()):
+        yield "not all of the engine is compiled yet: some commands take 20 s longer once", "tlsim warmup"
     if os.environ.get("TLSIM_PORTABLE") and platform.machine() in ("x86_64", "AMD64"):
         yield "TLSIM_PORTABLE is set: instructions of this processor are not used", "unset it, but to test"
     for package, use in OPTIONAL.items():

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tlsim._jit import kernel
+from tlsim._jit import address_of, kernel
 from tlsim.cards import mask, names, parse_card
 from tlsim.combos import legal_plays, may_pass
 from tlsim.errors import InputError
-from tlsim.game import FAULTS, NO_FAULT, ROW, SCRIPT_ENDS, TABLE, call_play_hand, play_hand_address
+from tlsim.game import FAULTS, NO_FAULT, PLAY_HAND, ROW, SCRIPT_ENDS, TABLE, call_play_hand, play_hand_kernel
 from tlsim.policies import SCRIPT
 from tlsim.rules import INSTANT_WINS, Rules, pack
 
@@ -28,6 +28,9 @@ def _moves_here(rules: Any, tables: Any) -> Any:
     view = tables[0].sight
     passing = may_pass(rules[0], view)
     return legal_plays(rules[0], view), passing
+
+
+KERNELS = [_play_script, _moves_here]
 
 
 class Hand:
@@ -49,10 +52,10 @@ class Hand:
         table["policy"][:] = SCRIPT
         table["script"][: len(script)] = script
         table["n_script"] = len(script)
-        table["watched"] = 1
         table["sight"]["dealer"] = dealer
         opening, first = int(leader is None), -1 if leader is None else leader
-        fault = _play_script(self._packed, self._table, self._row, play_hand_address(), opening, first)
+        play_hand = address_of(play_hand_kernel(self._packed[0], watched=True), PLAY_HAND)
+        fault = _play_script(self._packed, self._table, self._row, play_hand, opening, first)
         self.is_over = fault == NO_FAULT
         if fault not in (NO_FAULT, SCRIPT_ENDS):
             view = table["sight"]
