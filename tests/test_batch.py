@@ -14,7 +14,8 @@ from tlsim._jit import address_of, kernel
 from tlsim.batch import Plan, _Runner, blocks, kernels
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import ILLEGAL, NOT_HELD
-from tlsim.policies import BY_ADDRESS, Policy, lowest, parse_policies, random
+from tlsim.policies import BY_ADDRESS, Policy, lowest, random
+from tlsim.policies.load import parse_policies
 from tlsim.rules import builtin, parse_variant
 from tlsim.summary import tables
 from tlsim.view import SIGNATURE
@@ -159,7 +160,7 @@ def test_bad_plans(changes: dict[str, Any], message: str) -> None:
 _SAME_BITS = """
 import numpy as np
 from tlsim.batch import Plan, _Runner, blocks, kernels
-from tlsim.policies import parse_policies
+from tlsim.policies.load import parse_policies
 from tlsim.rules import builtin
 for variant, players in [("southern", 4), ("classic", 3)]:
     policies = parse_policies(["lowest"] + ["random"] * (players - 1), players)

@@ -11,7 +11,7 @@ import pytest
 
 from tlsim.batch import Plan, hands
 from tlsim.handtext import show_hand
-from tlsim.policies import parse_policies
+from tlsim.policies.load import parse_policies
 from tlsim.rules import builtin, builtin_names
 from tlsim.transcript import replay
 

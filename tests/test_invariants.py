@@ -9,7 +9,7 @@ from tables import every_table, random_rules
 from tlsim.batch import Plan, _Runner, hands
 from tlsim.cards import FULL, mask, names, parse_card, parse_hand
 from tlsim.combos import describe, may_follow
-from tlsim.policies import parse_policies
+from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, parse_variant, player_counts
 from tlsim.transcript import Hand
 

@@ -17,8 +17,9 @@ from tlsim import combos, features
 from tlsim._jit import kernel
 from tlsim.batch import Plan, _Runner
 from tlsim.cards import mask, numbers, parse_card
-from tlsim.policies import lowest, parse_policies
+from tlsim.policies import lowest
 from tlsim.policies import random as random_policy
+from tlsim.policies.load import parse_policies
 from tlsim.rules import INSTANT_WINS, TARGETS, Rules, pack, parse_variant, player_counts
 from tlsim.transcript import replay, transcript
 from tlsim.view import VIEW

@@ -55,7 +55,7 @@ HAS_PDEP = _has_bmi2()
 # The modules that kernels are made of, each importing only from those before it. Below them nothing knows Numba.
 ENGINE = (
     "errors cards _jit rng rules shapes view combos features deal payoffs"
-    " policies policies.lowest policies.random tally game transcript batch"
+    " policies policies.lowest policies.random policies.load policies.header tally game transcript batch kit"
 ).split()
 
 
@@ -127,6 +127,26 @@ def _compile(function: Callable[..., Any], *, cache: bool = False, **options: An
         if not cache:
             _make_inner(compiled)
     return compiled
+
+
+def compile_file(function: Any, signature: Any, source: str) -> Any:
+    """Return a user's function compiled for a signature, cached by the hash of its source beside the engine."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{source[:16]}") if CACHE_FOLDER else ""
+    try:
+        compiled = njit(nogil=True, cache=CACHE_FOLDER is not None)(function)
+    finally:
+        config.CACHE_DIR = before
+    if JIT:
+        compiled.compile(signature)
+    return compiled
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an exception says, in one line; of a long report of Numba the line that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "File "))]
+    return (telling or lines or [type(error).__name__])[0]
 
 
 def _forget_literals(compiled: Any) -> None:
@@ -311,6 +331,24 @@ def call_by_address(signature: Any) -> Any:
     @intrinsic
     def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001
         return result(types.int64, arguments_type), codegen
+
+    return call
+
+
+def call_c_address(signature: Any) -> Any:
+    """Return `call(address, arguments) -> value` for functions of the C calling convention: records are pointers."""
+    if not JIT:
+        return lambda address, arguments: _PLAIN[int(address)](*arguments)
+    arguments_type = types.Tuple(signature.args)
+
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        pointers = cgutils.unpack_tuple(builder, args[1])
+        function_type = ir.FunctionType(_WORD, [pointer.type for pointer in pointers])
+        return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), pointers)
+
+    @intrinsic
+    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return types.int64(types.int64, arguments_type), codegen
 
     return call
 

@@ -279,13 +279,20 @@ def _rule_book(chosen: "Rules") -> "dict[str, pl.DataFrame]":
 
 def policies(spec: str | None = None) -> "Result":
     """Return the built-in policies with a line each, or the policy that `spec` names."""
-    from tlsim.policies import builtin_names, parse_policy
+    from tlsim.policies.load import builtin_names, parse_policy
     from tlsim.result import Result, provenance
 
     chosen = [parse_policy(name) for name in ([spec] if spec is not None else builtin_names())]
     rows = [(policy.name, policy.summary) for policy in chosen]
     line = _line("policies", *([spec] if spec is not None else []))
     return Result("policies", {"policy": spec}, provenance(line), {"policies": _table("policy summary", rows)})
+
+
+def include_folder() -> str:
+    """Return the folder that holds `tlsim.h`, the header for policies in C."""
+    from tlsim.policies.header import PATH
+
+    return str(PATH.parent)
 
 
 # ------------------------------------------------------------------------------------------------ this machine
@@ -321,7 +328,7 @@ def warmup() -> "Result":
 
 def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | None, players: int | None) -> "Plan":
     """Return the checked plan; a seed is drawn when there is none."""
-    from tlsim.policies import parse_policies
+    from tlsim.policies.load import parse_policies
     from tlsim.rules import check_players, parse_variant
 
     rules = parse_variant(variant)

@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tlsim import combos, features, transcript
-from tlsim._jit import address_of, kernel
+from tlsim._jit import address_of, kernel, part
 from tlsim.cards import FULL, names
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import FAULTS, NO_FAULT, PLAY_HAND, ROW, TABLE, call_play_hand, play_hand_kernel
-from tlsim.policies import BY_ADDRESS, Policy, parse_policies
+from tlsim.policies import Policy
+from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, builtin, check_players, pack
 from tlsim.tally import add_row, close_deal, n_metrics
+from tlsim.view import MAX_PARAMS
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 11, 1 << 18
@@ -71,6 +73,7 @@ class Plan:
             "deals": self.deals,
             "seed": self.seed,
             "seatings": len(self.seatings),
+            "sources": {policy.name: policy.source for policy in self.distinct if policy.source},
         }
 
 
@@ -85,13 +88,37 @@ class Block:
     seconds: float
 
 
+# A policy as kernels take it.
+POLICY = np.dtype(
+    (np.record, [("number", "i8"), ("address", "i8"), ("n_params", "i8"), ("params", "f8", (MAX_PARAMS,))])
+)
+
+
+def pack_policies(policies: list[Policy]) -> Any:
+    """Return policies as records of dtype `POLICY`."""
+    packed = np.zeros(len(policies), POLICY).view(np.recarray)
+    for record, policy in zip(packed, policies, strict=True):
+        record["number"], record["address"], record["n_params"] = policy.number, policy.address, len(policy.params)
+        record["params"][: len(policy.params)] = policy.params
+    return packed
+
+
+@part
+def seat_policy(table: Any, seat: int, policy: Any) -> None:
+    """Put a policy in a seat."""
+    table.policy[seat] = policy.number
+    table.address[seat] = policy.address
+    table.n_params[seat] = policy.n_params
+    for k in range(MAX_PARAMS):
+        table.params[seat].value[k] = policy.params[k]
+
+
 @kernel
 def play_block(
     rules_: Any,
     tables: Any,
     seatings: Any,
-    numbers: Any,
-    addresses: Any,
+    policies: Any,
     play_hand: int,
     seed: Any,
     start: int,
@@ -110,8 +137,7 @@ def play_block(
     for deal in range(start, stop):
         for s in range(n_seatings):
             for seat in range(rules.players):
-                table.policy[seat] = numbers[seatings[s, seat]]
-                table.address[seat] = addresses[seatings[s, seat]]
+                seat_policy(table, seat, policies[seatings[s, seat]])
             row = rows[(deal - start) * n_seatings + s if keep else s]
             row.deal = deal
             row.seating = s
@@ -126,7 +152,7 @@ def play_block(
 
 def kernels(plan: Plan, watched: bool = False) -> list[Any]:
     """Return the kernels that play a plan: that of one hand, and that of many; `watched` for transcripts."""
-    by_address = any(policy.number == BY_ADDRESS for policy in plan.policies)
+    by_address = any(policy.by_address for policy in plan.policies)
     return [play_hand_kernel(pack(plan.rules, plan.players)[0], watched or by_address), play_block]
 
 
@@ -137,8 +163,7 @@ class _Runner:
         self.plan = plan
         self.rules = pack(plan.rules, plan.players)
         self.seatings = np.array(plan.seatings, np.int64)
-        self.numbers = np.array([policy.number for policy in plan.distinct], np.int64)
-        self.addresses = np.array([policy.address for policy in plan.distinct], np.int64)
+        self.policies = pack_policies(plan.distinct)
         self.seed = np.uint64(plan.seed % (1 << 64))
         self.play_hand = address_of(kernels(plan, watched)[0], PLAY_HAND)
 
@@ -147,7 +172,7 @@ class _Runner:
         began = time.perf_counter()
         table = np.zeros(1, TABLE).view(np.recarray)
         rows = np.zeros(len(self.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
-        tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
+        tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
         deal, seating = self._call(table, self.seatings, start, stop, keep, rows, tally)
         if deal >= 0:
             raise PlayFault(self._describe_fault(table, int(deal), int(seating)))
@@ -157,7 +182,7 @@ class _Runner:
         """Return the table and the row after one hand."""
         table = np.zeros(1, TABLE).view(np.recarray)
         rows = np.zeros(1, ROW).view(np.recarray)
-        tally = np.zeros((2, n_metrics(self.plan.players, len(self.numbers))), np.int64)
+        tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
         chosen = self.seatings[seating : seating + 1]
         if self._call(table, chosen, deal, deal + 1, True, rows, tally)[0] >= 0:
             raise PlayFault(self._describe_fault(table, deal, seating))
@@ -168,8 +193,7 @@ class _Runner:
             self.rules,
             table,
             seatings,
-            self.numbers,
-            self.addresses,
+            self.policies,
             self.play_hand,
             self.seed,
             start,

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from tlsim._jit import call_by_address, helper, kernel, lowest_bit, part, popcount, primitive
+from tlsim._jit import call_by_address, call_c_address, helper, kernel, lowest_bit, part, popcount, primitive
 from tlsim.cards import TWOS
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
-from tlsim.policies import LOWEST, RANDOM, SCRIPT, lowest, random
+from tlsim.policies import BY_C_ADDRESS, LOWEST, RANDOM, SCRIPT, lowest, random
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS, RULES
 from tlsim.shapes import QUAD, QUAD_RUN
 from tlsim.tally import MAX_METRICS
-from tlsim.view import MAX_DECISIONS, MAX_SEATS, SIGNATURE, VIEW
+from tlsim.view import C_SIGNATURE, MAX_DECISIONS, MAX_SEATS, PARAMS, SIGNATURES, VIEW
+from tlsim.view import RAISED as RAISED_IN_C
 
 # What is wrong with a play, as `play_hand` reports it.
 NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS = range(7)
@@ -65,6 +66,8 @@ TABLE = np.dtype(
             ("deal_stream", STREAM),
             ("policy", "i8", (MAX_SEATS,)),  # the number of the policy in each seat …
             ("address", "i8", (MAX_SEATS,)),  # … and its address, for policies without a number
+            ("params", PARAMS, (MAX_SEATS,)),  # … and its parameters
+            ("n_params", "i8", (MAX_SEATS,)),
             ("script", "i8", (MAX_DECISIONS,)),  # the turns of the policy SCRIPT, whoever's they are
             ("n_script", "i8"),
             ("fault", "i8"),  # what is wrong with the last play; NO_FAULT
@@ -78,7 +81,8 @@ TABLE = np.dtype(
     )
 )
 
-_call_policy = call_by_address(SIGNATURE)
+_call_0, _call_1, _call_2, _call_3, _call_4 = map(call_by_address, SIGNATURES)
+_call_c = call_c_address(C_SIGNATURE)
 PLAY_HAND = types.int64(from_dtype(RULES), from_dtype(TABLE), from_dtype(ROW), types.int64, types.int64)
 call_play_hand = call_by_address(PLAY_HAND)
 
@@ -90,6 +94,21 @@ call_play_hand = call_by_address(PLAY_HAND)
 def next_seat(seats: int, seat: int) -> int:
     """Return the first of a mask of seats in turn order after `seat`, itself last. Empty chairs are just not in it."""
     return (seat + 1 + lowest_bit((seats | seats << 8) >> (seat + 1))) & 7
+
+
+@helper
+def call_policy(rules: Any, table: Any, stream: Any, seat: int) -> Any:
+    """Return the status and the cards of a compiled policy, called with as many parameters as it takes."""
+    address, n, view, value = table.address[seat], table.n_params[seat], table.sight, table.params[seat].value
+    if n == 0:
+        return _call_0(address, (rules, view, stream))
+    if n == 1:
+        return _call_1(address, (rules, view, stream, value[0]))
+    if n == 2:
+        return _call_2(address, (rules, view, stream, value[0], value[1]))
+    if n == 3:
+        return _call_3(address, (rules, view, stream, value[0], value[1], value[2]))
+    return _call_4(address, (rules, view, stream, value[0], value[1], value[2], value[3]))
 
 
 @helper
@@ -108,7 +127,11 @@ def decide_any(rules: Any, table: Any, seat: int) -> int:
             return 0
         return table.script[turn]
     table.sight.second = 0
-    status, cards = _call_policy(table.address[seat], (rules, table.sight, stream))
+    if number == BY_C_ADDRESS:
+        cards = _call_c(table.address[seat], (rules, table.sight, stream, table.params[seat]))
+        status = 1 if cards == RAISED_IN_C else 0
+    else:
+        status, cards = call_policy(rules, table, stream, seat)
     if status != 0:
         table.fault = RAISED
         return 0

@@ -1,8 +1,8 @@
 """What a policy may know, and how it is called.
 
 A policy is a function `choose(rules, view, stream)` of three records (`tlsim.rules.RULES`, `VIEW`,
-`tlsim.rng.STREAM`). It returns the mask of the cards it plays, 0 to pass; second copies of cards (two decks) it writes
-to `view.second`. The engine checks every play.
+`tlsim.rng.STREAM`), and of its parameters, numbers with defaults. It returns the mask of the cards it plays, 0 to pass;
+second copies of cards (two decks) it writes to `view.second`. The engine checks every play.
 
 Seats are absolute: `view.seat` is the policy's own, play goes to `(seat + 1) % rules.players`. Nothing in the record
 tells a hidden card: it holds the hand of the seat to act, what was played, and how many cards the others hold.
@@ -21,7 +21,7 @@ MAX_DECISIONS = 832
 # Legal plays of a hand: the most for 17 cards of one deck is 2,793, three or four cards of five ranks in a row, by the
 # complete enumeration of `tests/test_combos.py`.
 MAX_PLAYS = 4096
-MAX_PARAMS = 8
+MAX_PARAMS = 4
 
 VIEW = np.dtype(
     (
@@ -48,11 +48,19 @@ VIEW = np.dtype(
             ("turn_seat", "i8", (MAX_DECISIONS,)),
             ("turn_cards", "i8", (MAX_DECISIONS,)),
             ("turn_second", "i8", (MAX_DECISIONS,)),
-            ("params", "f8", (MAX_SEATS, MAX_PARAMS)),  # parameters of the policy in each seat
             ("plays", "i8", (MAX_PLAYS,)),  # scratch: what `tlsim.combos.legal_plays` writes
             ("plays_second", "i8", (MAX_PLAYS,)),
         ],
     )
 )
 
-SIGNATURE = types.int64(from_dtype(RULES), from_dtype(VIEW), from_dtype(STREAM))
+# Parameters of the policy in one seat.
+PARAMS = np.dtype((np.record, [("value", "f8", (MAX_PARAMS,))]))
+
+_CONTRACT = (from_dtype(RULES), from_dtype(VIEW), from_dtype(STREAM))
+# The type of a compiled policy, by its number of parameters; …
+SIGNATURES = [types.int64(*_CONTRACT, *[types.float64] * n) for n in range(MAX_PARAMS + 1)]
+SIGNATURE = SIGNATURES[0]
+# … and that of a C function, which gets the address of its parameters, and returns RAISED to report a failure.
+C_SIGNATURE = types.int64(*_CONTRACT, from_dtype(PARAMS))
+RAISED = -(1 << 63)

@@ -17,9 +17,17 @@ def variants(name: str | None, diff: tuple[str, str] | None, form: str) -> None:
     emit(api.variants(name, diff), form)
 
 
-@click.command(epilog=example("tlsim policies"))
+@click.command(epilog=example("tlsim policies", "tlsim policies mybot.py:choose"))
 @click.argument("spec", required=False)
+@click.option("--include", is_flag=True, help="Print the folder of tlsim.h, the header for policies in C.")
 @format_option(*FORMATS)
-def policies(spec: str | None, form: str) -> None:
-    """List the built-in policies with a line each, or the one that SPEC names."""
+def policies(spec: str | None, include: bool, form: str) -> None:
+    """List the built-in policies with a line each, or load and describe the one that SPEC names.
+
+    SPEC is a built-in name, a function of a Python file (mybot.py:choose,greed=0.3), the same uncompiled
+    (python:mybot.py:choose), or a function of a shared library (lib:./bot.so:choose).
+    """
+    if include:
+        click.echo(api.include_folder())
+        return
     emit(api.policies(spec), form)

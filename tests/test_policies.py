@@ -1,0 +1,165 @@
+"""Policies from files and libraries: the same game for the same decisions, and one clear line for what is wrong."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tlsim.batch import Plan, blocks
+from tlsim.errors import InputError, PlayFault
+from tlsim.policies.header import PATH, c_header
+from tlsim.policies.load import parse_policies, parse_policy
+from tlsim.rules import parse_variant
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def tally(*specs: str, variant: str = "southern", players: int = 4, deals: int = 400) -> Any:
+    plan = Plan(parse_variant(variant), players, tuple(parse_policies(specs, players)), deals, 5)
+    return sum(block.tally for block in blocks(plan, 2))
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Any:
+    def write(body: str, name: str = "bot.py") -> str:
+        path = tmp_path / name
+        path.write_text(body)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize(("variant", "players"), [("southern", 4), ("classic", 3), ("viet-cong,must_play=yes", 2)])
+def test_the_built_in_policies_as_files_play_the_same(variant: str, players: int) -> None:
+    for name, file in [("lowest", "lowest.py"), ("random", "random_play.py")]:
+        expected = tally(name, variant=variant, players=players)
+        assert np.array_equal(tally(f"{EXAMPLES / file}:choose", variant=variant, players=players), expected)
+        few = tally(name, variant=variant, players=players, deals=20)
+        uncompiled = tally(f"python:{EXAMPLES / file}:choose", variant=variant, players=players, deals=20)
+        assert np.array_equal(uncompiled, few)
+
+
+def test_a_library_in_c_plays_the_same(tmp_path: Path) -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler on this machine")
+    library = tmp_path / "singles.so"
+    command = [compiler, "-O2", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{PATH.parent}", "-o", str(library)]
+    subprocess.run([*command, str(EXAMPLES / "singles.c")], check=True)
+    expected = tally(f"{EXAMPLES / 'singles.py'}:choose")
+    assert np.array_equal(tally(f"lib:{library}:choose"), expected)
+    with pytest.raises(InputError, match="has no function 'chose'"):
+        parse_policy(f"lib:{library}:chose")
+
+
+def test_the_header_is_that_of_the_records() -> None:
+    assert PATH.read_text(encoding="utf-8") == c_header()
+
+
+def test_parameters(bot: Any) -> None:
+    """A parameter is a number in a register: another value plays otherwise, without compiling anew."""
+    path = bot(
+        "from tlsim import kit\n"
+        "def choose(rules, view, stream, pace=1.0, patience=0):\n"
+        "    '''Pass now and then.'''\n"
+        "    if view.on != 0 and kit.chance(stream) < patience:\n"
+        "        return 0\n"
+        "    return kit.lowest_play(rules, view)\n"
+    )
+    policy = parse_policy(f"{path}:choose,patience=0.5")
+    assert policy.params == (1.0, 0.5)
+    assert policy.summary == "Pass now and then."
+    assert np.array_equal(tally(f"{path}:choose"), tally("lowest"))
+    assert not np.array_equal(tally(f"{path}:choose,patience=0.5"), tally("lowest"))
+    both = tally(f"{path}:choose,patience=0.5", f"{path}:choose", "lowest", "random", deals=50)
+    assert both[0, 0] == 50 * 24
+
+
+def test_a_changed_file_is_compiled_anew(bot: Any) -> None:
+    first = bot("def choose(rules, view, stream):\n    return view.hand & -view.hand if view.on == 0 else 0\n")
+    one = tally(f"{first}:choose", deals=50)
+    text = "from tlsim import kit\ndef choose(rules, view, stream):\n    return kit.lowest_play(rules, view)\n"
+    assert not np.array_equal(tally(f"{bot(text)}:choose", deals=50), one)
+
+
+def test_a_change_in_a_file_beside_it_is_seen(bot: Any) -> None:
+    main = bot("from rate import share\ndef choose(rules, view, stream):\n    return share(view.hand, view.on)\n")
+    helper = "from numba import njit\n@njit\ndef share(hand, on):\n    return hand & -hand if on == 0 else 0\n"
+    bot(helper, "rate.py")
+    before = parse_policy(f"{main}:choose").source
+    assert tally(f"{main}:choose", deals=5)[0, 0] == 5
+    import sys
+
+    del sys.modules["rate"]
+    bot(helper + "# changed\n", "rate.py")
+    assert parse_policy(f"{main}:choose").source != before
+    del sys.modules["rate"]
+
+
+@pytest.mark.parametrize(
+    ("body", "spec", "message"),
+    [
+        ("", "{}:choose", "has no function 'choose'"),
+        ("def chose(rules, view, stream): return 0", "{}:choose", r"no function 'choose'; did you mean chose\?"),
+        ("def choose(view): return 0", "{}:choose", r"choose\(view\): its first arguments are \(rules, view, stream\)"),
+        ("def choose(rules, view, stream, a): return 0", "{}:choose", "parameter a needs a number as default"),
+        ("def choose(rules, view, stream, a=1.0): return 0", "{}:choose,b=1", r"unknown parameter 'b'; known: a"),
+        ("def choose(rules, view, stream, a=1.0): return 0", "{}:choose,a=x", "a = 'x': it is a number"),
+        ("def choose(rules, view, stream, a=1.0): return 0", "{}:choose,a", "a parameter is written key=value"),
+        ("def choose(rules, view, stream): return 0", "{}:choose,a=1", "unknown parameter 'a'; it has no parameters"),
+        ("def choose(rules, view, stream: return 0", "{}:choose", "does not run: line 1"),
+        ("1/0", "{}:choose", "does not run: ZeroDivisionError: division by zero"),
+        ("def choose(rules, view, stream): return view.hands", "{}:choose", "it cannot be compiled: .*hands"),
+        ("def choose(rules, view, stream): return 'x'", "{}:choose", "it cannot be compiled"),
+        ("", "{}", "name the function as well"),
+        ("", "lib:{}", "name the function as well|no such file"),
+        ("", "lib:{}:choose", "is no shared library for this machine"),
+        ("", "{}x.py:choose", "no such file"),
+        ("", "python:{}x.py:choose", "no such file"),
+    ],
+)
+def test_bad_policies(bot: Any, body: str, spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        parse_policy(spec.format(bot(body)))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("how", ["{}:choose", "python:{}:choose"])
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return 1 // (view.hand - view.hand)", "the policy raised an exception"),
+        ("raise ValueError('no idea')", "the policy raised an exception"),
+        ("return 3 if view.on == 0 else 0", "does not hold these cards: 3S 3C|not a legal play: 3S 3C"),
+        ("return 0", "the leader of a pile may not pass: a pass"),
+    ],
+)
+def test_faults(bot: Any, how: str, body: str, message: str) -> None:
+    path = bot(f"def choose(rules, view, stream):\n    {body}\n")
+    with pytest.raises(PlayFault, match=message) as caught:
+        tally(how.format(path))
+    assert "(seed 5, deal " in str(caught.value)
+    assert ", turn " in str(caught.value)
+    assert ", seat " in str(caught.value)
+
+
+def test_scribbling_on_the_view_changes_nothing(bot: Any) -> None:
+    path = bot(
+        "from tlsim import kit\n"
+        "def choose(rules, view, stream):\n"
+        "    play = kit.lowest_play(rules, view)\n"
+        "    view.hand = 0\n"
+        "    view.on = 0\n"
+        "    view.required = 0\n"
+        "    view.owner = 3\n"
+        "    view.holding = 0\n"
+        "    view.passed = 15\n"
+        "    view.n_turns = 0\n"
+        "    for seat in range(4):\n"
+        "        view.left[seat] = 1\n"
+        "    return play\n"
+    )
+    assert np.array_equal(tally(f"{path}:choose"), tally("lowest"))
