@@ -45,8 +45,8 @@ def test_the_plain_kernel_plays_the_same(variant: str, players: int) -> None:
     """The kernel for plain rules leaves out what they do not need: to the bit what the one for all rules plays."""
     for policies in (["lowest"], ["random"], ["random", "lowest", "random", "lowest"][:players]):
         plan = plan_of(*policies, variant=variant, players=players)
-        assert kernels(plan)[0] is not kernels(plan, watched=True)[0]
-        plain, full = _Runner(plan).play(0, 3_000, keep=True), _Runner(plan, watched=True).play(0, 3_000, keep=True)
+        assert kernels(plan)[0] is not kernels(plan, shown=True)[0]
+        plain, full = _Runner(plan).play(0, 3_000, keep=True), _Runner(plan, shown=True).play(0, 3_000, keep=True)
         assert np.array_equal(plain.tally, full.tally)
         assert plain.rows is not None
         assert full.rows is not None

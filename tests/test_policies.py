@@ -134,6 +134,8 @@ def test_bad_policies(bot: Any, body: str, spec: str, message: str) -> None:
         ("return 1 // (view.hand - view.hand)", "the policy raised an exception"),
         ("raise ValueError('no idea')", "the policy raised an exception"),
         ("return 3 if view.on == 0 else 0", "does not hold these cards: 3S 3C|not a legal play: 3S 3C"),
+        ("return -1", "does not hold these cards: -0x1, a mask with bits that are no card"),
+        ("return 1 << 60", "does not hold these cards: 0x1000000000000000, a mask with bits"),
         ("return 0", "the leader of a pile may not pass: a pass"),
     ],
 )

@@ -47,7 +47,14 @@ def random_at(rules: Any, views: Any, word: Any) -> int:
     view = views[0]
     if view.on != 0:
         return random_policy.random_answer(rules[0], view.hand, view.on, word)
+    if view.required != 0:
+        return random_policy.random_first_lead(rules[0], view.hand, view.required, word)
     return random_policy.random_lead(rules[0], view.hand, word)
+
+
+@kernel
+def plain_random(rules: Any, views: Any, word: Any) -> int:
+    return random_policy.choose_plain(rules[0], views[0], word)
 
 
 @kernel
@@ -145,11 +152,13 @@ def check_policies(
     assert plain_lowest(position.packed, position.views) == expected, where
     assert fast_lowest(position.packed, position.views) == expected, where
     barred = len(legal) < len(naive.legal_plays(rules_finishing(rules), hand, on, required, again))
-    if required is None and not again and not barred and len(legal) <= 200:
+    if not again and not barred and len(legal) <= 200 and (required is None or rules.first_lead == "included"):
         n = len(legal) + (on is not None)
         words = [-((-k << 64) // n) for k in range(n)]  # the lowest word of the k-th of n equal parts
         drawn = [random_at(position.packed, position.views, np.uint64(word)) for word in words]
         assert sorted(drawn) == sorted([*map(mask, legal), *([0] if on is not None else [])]), where
+        if required is not None:
+            assert drawn == [plain_random(position.packed, position.views, np.uint64(word)) for word in words], where
 
 
 def rules_finishing(rules: Rules) -> Rules:
@@ -220,7 +229,7 @@ def replay_in_twin(rules: Rules, written: dict[str, Any], row: Any, policies: li
 
 def check_hands(rules: Rules, players: int, policies: list[str], n: int, seed: int) -> None:
     plan = Plan(rules, players, tuple(parse_policies(policies, players)), n, seed)
-    runner = _Runner(plan, watched=True)
+    runner = _Runner(plan, shown=True)
     for deal, seating in product(range(n), range(min(3, len(plan.seatings)))):
         table, row = runner.hand(deal, seating)
         names = [plan.distinct[index].name for index in plan.seatings[seating]]

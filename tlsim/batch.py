@@ -150,22 +150,22 @@ def play_block(
     return -1, 0
 
 
-def kernels(plan: Plan, watched: bool = False) -> list[Any]:
-    """Return the kernels that play a plan: that of one hand, and that of many; `watched` for transcripts."""
+def kernels(plan: Plan, shown: bool = False) -> list[Any]:
+    """Return the kernels that play a plan: that of one hand, and that of many; `shown` for transcripts."""
     by_address = any(policy.by_address for policy in plan.policies)
-    return [play_hand_kernel(pack(plan.rules, plan.players)[0], watched or by_address), play_block]
+    return [play_hand_kernel(pack(plan.rules, plan.players)[0], shown or by_address), play_block]
 
 
 class _Runner:
     """The arrays of a plan that kernels take; `play` runs one block and may be called from any thread."""
 
-    def __init__(self, plan: Plan, watched: bool = False) -> None:
+    def __init__(self, plan: Plan, shown: bool = False) -> None:
         self.plan = plan
         self.rules = pack(plan.rules, plan.players)
         self.seatings = np.array(plan.seatings, np.int64)
         self.policies = pack_policies(plan.distinct)
         self.seed = np.uint64(plan.seed % (1 << 64))
-        self.play_hand = address_of(kernels(plan, watched)[0], PLAY_HAND)
+        self.play_hand = address_of(kernels(plan, shown)[0], PLAY_HAND)
 
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""
@@ -207,7 +207,10 @@ class _Runner:
         view = table[0]["sight"]
         seat = int(view["seat"])
         policy = self.plan.distinct[self.plan.seatings[seating][seat]].name
-        cards = " ".join(names(table[0]["fault_cards"])) or "a pass"
+        mask = int(table[0]["fault_cards"])
+        cards = " ".join(names(mask & FULL)) if mask else "a pass"
+        if mask & ~FULL:  # what a faulty policy returns may be any number
+            cards = f"{mask:#x}, a mask with bits that are no card"
         return (
             f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"
             f" (seed {self.plan.seed}, deal {deal}, turn {int(view['n_turns'])}, seat {seat},"
@@ -245,7 +248,7 @@ def blocks(
 
 def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
     """Yield a transcript (RULES.md, section 11) of every hand of the deals first..stop-1, seating by seating."""
-    runner = _Runner(plan, watched=True)
+    runner = _Runner(plan, shown=True)
     for deal in range(first, stop):
         for seating in range(len(plan.seatings)):
             table, row = runner.hand(deal, seating)
@@ -262,7 +265,7 @@ def _smallest_plan() -> Plan:
 def all_kernels() -> list[Any]:
     """Return the kernels that commands call."""
     plan = _smallest_plan()
-    return [*kernels(plan), *kernels(plan, watched=True), *combos.KERNELS, *features.KERNELS, *transcript.KERNELS]
+    return [*kernels(plan), *kernels(plan, shown=True), *combos.KERNELS, *features.KERNELS, *transcript.KERNELS]
 
 
 def load(plan: Plan) -> None:

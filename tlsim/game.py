@@ -14,10 +14,10 @@ from tlsim.cards import TWOS
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
-from tlsim.policies import BY_C_ADDRESS, LOWEST, RANDOM, SCRIPT, lowest, random
+from tlsim.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, random
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS, RULES
-from tlsim.shapes import QUAD, QUAD_RUN
+from tlsim.shapes import QUAD_RUN
 from tlsim.tally import MAX_METRICS
 from tlsim.view import C_SIGNATURE, MAX_DECISIONS, MAX_SEATS, PARAMS, SIGNATURES, VIEW
 from tlsim.view import RAISED as RAISED_IN_C
@@ -91,17 +91,24 @@ call_play_hand = call_by_address(PLAY_HAND)
 
 
 @primitive
+def after(seats: int, seat: int) -> int:
+    """Return a mask of seats as seen from a seat: bit k is the seat k + 1 places on, its own not among them.
+
+    Eight chairs stand around the table; empty ones are just never in a mask.
+    """
+    return ((seats | seats << 8) >> (seat + 1)) & 0x7F
+
+
+@primitive
 def next_seat(seats: int, seat: int) -> int:
-    """Return the first of a mask of seats in turn order after `seat`, itself last. Empty chairs are just not in it."""
-    return (seat + 1 + lowest_bit((seats | seats << 8) >> (seat + 1))) & 7
+    """Return the first of a mask of seats in turn order after `seat`."""
+    return (seat + 1 + lowest_bit(after(seats, seat))) & 7
 
 
 @helper
-def call_policy(rules: Any, table: Any, stream: Any, seat: int) -> Any:
+def call_with_params(rules: Any, table: Any, stream: Any, seat: int) -> Any:
     """Return the status and the cards of a compiled policy, called with as many parameters as it takes."""
     address, n, view, value = table.address[seat], table.n_params[seat], table.sight, table.params[seat].value
-    if n == 0:
-        return _call_0(address, (rules, view, stream))
     if n == 1:
         return _call_1(address, (rules, view, stream, value[0]))
     if n == 2:
@@ -112,39 +119,50 @@ def call_policy(rules: Any, table: Any, stream: Any, seat: int) -> Any:
 
 
 @helper
-def decide_any(rules: Any, table: Any, seat: int) -> int:
-    """Return the cards that the policy in a seat plays, whichever it is."""
+def decide_otherwise(rules: Any, table: Any, seat: int) -> int:
+    """Return the cards that a policy plays which is not a compiled function called by its address."""
     number = table.policy[seat]
     stream = table.streams[seat]
     if number == LOWEST:
         return lowest.choose(rules, table.sight, stream)
     if number == RANDOM:
         return random.choose(rules, table.sight, stream)
-    if number == SCRIPT:
-        turn = table.sight.n_turns
-        if turn >= table.n_script:
-            table.fault = SCRIPT_ENDS
-            return 0
-        return table.script[turn]
-    table.sight.second = 0
     if number == BY_C_ADDRESS:
         cards = _call_c(table.address[seat], (rules, table.sight, stream, table.params[seat]))
-        status = 1 if cards == RAISED_IN_C else 0
+        if cards == RAISED_IN_C:
+            table.fault = RAISED
+            return 0
+        return cards
+    turn = table.sight.n_turns
+    if turn >= table.n_script:
+        table.fault = SCRIPT_ENDS
+        return 0
+    return table.script[turn]
+
+
+@part
+def decide_any(rules: Any, table: Any, seat: int) -> int:
+    """Return the cards that the policy in a seat plays, whichever it is; in a fault set `table.fault`."""
+    at = np.uint64(seat)
+    if table.policy[at] != BY_ADDRESS:
+        return decide_otherwise(rules, table, seat)
+    table.sight.second = 0
+    stream = table.streams[at]
+    if table.n_params[at] == 0:
+        status, cards = _call_0(table.address[at], (rules, table.sight, stream))
     else:
-        status, cards = call_policy(rules, table, stream, seat)
+        status, cards = call_with_params(rules, table, stream, seat)
     if status != 0:
         table.fault = RAISED
-        return 0
     return cards
 
 
 @part
 def decide_plain(rules: Any, table: Any, seat: int) -> int:
-    """Return the cards that one of the two built-in policies plays, with their code in place."""
-    stream = table.streams[np.uint64(seat)]
+    """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place."""
     if table.policy[np.uint64(seat)] == LOWEST:
-        return lowest.choose(rules, table.sight, stream)
-    return random.choose(rules, table.sight, stream)
+        return lowest.choose_free(rules, table.sight)
+    return random.choose_free(rules, table.sight, table.streams[np.uint64(seat)])
 
 
 @helper
@@ -186,13 +204,11 @@ def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
 
 @part
 def fault_of(
-    rules: Any, table: Any, hand: int, on: int, required: int, again: int, cards: int, code: int, plain: bool
+    rules: Any, table: Any, hand: int, on: int, required: int, again: int, cards: int, code: int, bound: bool
 ) -> int:
     """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing."""
-    if not plain and table.fault != NO_FAULT:
-        return table.fault
     fault = basic_fault(rules, hand, on, cards, code)
-    if fault == NO_FAULT and (not plain or (on == 0 and required != 0)):
+    if fault == NO_FAULT and (bound or (on == 0 and required != 0)):
         return fault_when_bound(rules, table.sight, hand, on, required, again, cards)
     return fault
 
@@ -225,20 +241,20 @@ def settle_pile(table: Any) -> None:
     table.pile_value = 0
 
 
-@helper
+@part
 def show_position(view: Any, seat: int, owner: int, on_cards: int, holding: int, passed: int, turns: int) -> None:
     """Write what a policy may see, beyond what every turn writes."""
     view.seat, view.owner, view.on_cards, view.holding, view.passed = seat, owner, on_cards, holding, passed
     view.n_turns = turns
 
 
-@helper
+@part
 def show_turn(view: Any, turn: int, seat: int, cards: int) -> None:
     """Write a play, or a pass (no cards), to what everybody has seen."""
-    view.turn_seat[turn], view.turn_cards[turn], view.turn_second[turn] = seat, cards, 0
-    view.n_turns = turn + 1
-    view.left[seat] -= popcount(cards)
-    view.played[seat] |= cards
+    at, here = np.uint64(turn), np.uint64(seat)
+    view.turn_seat[at], view.turn_cards[at], view.turn_second[at] = seat, cards, 0
+    view.left[here] -= popcount(cards)
+    view.played[here] |= cards
 
 
 @part
@@ -250,11 +266,11 @@ def is_over(rules: Any, holding: int) -> bool:
 
 
 @part
-def play_out(rules: Any, table: Any, row: Any, plain: bool) -> int:
+def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
-    The state is local: a policy writes to its view what it likes, and changes nothing. Stops at a fault. Compiled
-    twice: `plain` (`play_hand_kernel`) leaves out what most rule sets never need, and most of the view.
+    The state is local: a policy writes to its view what it likes, and changes nothing. Stops at a fault. Compiled for
+    each `bound` (obligations after the first lead, or paid chops) and `shown` (somebody reads the whole view).
     """
     view = table.sight
     required = view.required
@@ -264,51 +280,54 @@ def play_out(rules: Any, table: Any, row: Any, plain: bool) -> int:
     while True:
         piles += 1
         on, on_cards, owner, seat = 0, 0, leader, leader
-        passed, waiting = 0, 0  # masks of seats: those who passed, those still to be asked for the play on the pile
+        passed, waiting = 0, 0  # masks: seats that passed; those still to be asked for this play, as `after` sees them
+        view.on = 0
         while True:
             hand = table.hands[np.uint64(seat)]
-            again = 0 if plain else (passed >> seat) & 1
-            view.hand, view.on, view.required, view.asked_again = hand, on, required, again
-            if not plain:
+            again = (passed >> seat) & 1 if bound else 0
+            view.hand, view.asked_again = hand, again
+            if shown:
+                view.on, view.required = on, required
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
-            cards = decide_plain(rules, table, seat) if plain else decide_any(rules, table, seat)
+            cards = decide_any(rules, table, seat) if shown else decide_plain(rules, table, seat)
             code = classify(rules, cards)
-            fault = fault_of(rules, table, hand, on, required, again, cards, code, plain)
-            if fault != NO_FAULT:
+            fault = fault_of(rules, table, hand, on, required, again, cards, code, bound)
+            if fault != NO_FAULT or (shown and table.fault != NO_FAULT):
                 show_position(view, seat, owner, on_cards, holding, passed, turns)
-                table.fault, table.fault_cards = fault, cards
+                table.fault, table.fault_cards = table.fault or fault, cards
                 return holding
-            if not plain:
+            if shown:
                 show_turn(view, turns, seat, cards)
             turns += 1
             if cards == 0:
                 passes += 1
                 passed |= 1 << seat
             else:
-                if on != 0 and (kind_of(code) >= QUAD or not matches(code, on)):
+                if on != 0 and (bound or not matches(code, on)):
                     note_beaten(rules, table, row, seat, code, on, on_cards, owner if (holding >> owner) & 1 else -1)
                 on, on_cards, owner, required = code, cards, seat, 0
+                view.on, view.required = on, 0
                 table.hands[np.uint64(seat)] = hand ^ cards
                 if hand == cards:
                     row.places[seat] = rules.players + 1 - popcount(holding)
                     holding ^= 1 << seat
                     if is_over(rules, holding):
                         break
-                if not plain:
+                if bound:
                     passed = passed & ~(1 << seat) if rules.pass_locks else 0
-                waiting = holding & ~(1 << seat)
-                if plain or rules.unlocked_classes == 0:
-                    waiting &= ~passed
+                waiting = after(holding if bound and rules.unlocked_classes else holding & ~passed, seat)
             while waiting != 0:
-                seat = next_seat(waiting, seat)
-                waiting ^= 1 << seat
-                if plain or (passed >> seat) & 1 == 0 or can_come_back(rules, view, table.hands[seat], on):
+                step = lowest_bit(waiting) + 1
+                waiting >>= step
+                seat = (seat + step) & 7
+                if not bound or (passed >> seat) & 1 == 0 or can_come_back(rules, view, table.hands[seat], on):
                     break
             else:
                 break  # back at the owner: the pile is won
-        if table.pile_value != 0:
+        if bound and table.pile_value != 0:
             settle_pile(table)
         if is_over(rules, holding):
+            view.n_turns = turns
             row.plays, row.passes, row.piles = turns - passes, passes, piles
             return holding
         leader = owner if (holding >> owner) & 1 else next_seat(holding, owner)
@@ -363,7 +382,7 @@ def find_instant_win(rules: Any, table: Any, row: Any) -> int:
 
 
 @part
-def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, plain: bool) -> int:
+def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool) -> int:
     """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none."""
     open_hand(rules, table, row, opening, leader)
     if rules.instant_wins[0] >= 0 or rules.opening_instant_wins[0] >= 0:
@@ -371,7 +390,7 @@ def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, plai
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
-    holding = play_out(rules, table, row, plain)
+    holding = play_out(rules, table, row, bound, shown)
     if table.fault != NO_FAULT:
         return table.fault
     place_the_rest(rules, table, row, holding)
@@ -383,21 +402,27 @@ def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, plai
 
 @kernel
 def play_plain_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
-    """Return `play_dealt` for rules and tables that are plain (`play_hand_kernel`)."""
-    return play_dealt(rules, table, row, opening, leader, True)
+    """Return `play_dealt` for rules without obligations after the first lead or paid chops, and built-in policies."""
+    return play_dealt(rules, table, row, opening, leader, False, False)
+
+
+@kernel
+def play_shown_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Return `play_dealt` for the same rules, any policies, and the whole view."""
+    return play_dealt(rules, table, row, opening, leader, False, True)
 
 
 @kernel
 def play_any_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
-    """Return `play_dealt` for all rules, with the whole view and policies called by address."""
-    return play_dealt(rules, table, row, opening, leader, False)
+    """Return `play_dealt` for all rules, any policies, and the whole view."""
+    return play_dealt(rules, table, row, opening, leader, True, True)
 
 
-def play_hand_kernel(rules: Any, watched: bool) -> Any:
+def play_hand_kernel(rules: Any, shown: bool) -> Any:
     """Return the kernel that plays a hand; other kernels call it by its address (`PLAY_HAND`), so it compiles once.
 
-    `rules` is the packed record. A hand is plain when no turn after the first lead has an obligation, passes lock, and
-    nobody reads more than the least of the view (`watched`: a policy called by address, a transcript).
+    `rules` is the packed record. `shown`: somebody reads the whole view, a policy called by address or a transcript.
     """
-    bound = rules["must_play"] | rules["unlocked_classes"] | (1 - rules["finish_on_two"]) | (1 - rules["pass_locks"])
-    return play_any_hand if watched or bound else play_plain_hand
+    bound = rules["must_play"] | rules["unlocked_classes"] | rules["chop_penalties"]
+    bound |= (1 - rules["finish_on_two"]) | (1 - rules["pass_locks"])
+    return play_any_hand if bound else play_shown_hand if shown else play_plain_hand

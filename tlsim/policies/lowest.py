@@ -8,7 +8,7 @@ card, then the lowest sum; if there are none, the weakest chop, likewise; else i
 from typing import Any
 
 from tlsim._jit import helper, lowest_bit, part, popcount, primitive
-from tlsim.cards import ONES, TWOS
+from tlsim.cards import ONES
 from tlsim.combos import (
     chop_class,
     class_kind,
@@ -99,11 +99,11 @@ def lowest_match(rules: Any, h: int, on: int) -> int:
         return lowest(hi)
     if kind == PAIR:
         top = lowest(covered(h) & hi)
-        return top | lowest(nibble(h, lowest_bit(top) >> 2)) if top else 0
+        return (top | lowest(h & (15 << (lowest_bit(top) & 60)))) & -int(top != 0)  # no branch: a miss is as likely
     if kind == TRIPLE:
         rest = h & covered(h)
         top = lowest(covered(rest) & rest & hi)
-        return top | nibble(two_lowest(h), lowest_bit(top) >> 2) if top else 0
+        return (top | (two_lowest(h) & (15 << (lowest_bit(top) & 60)))) & -int(top != 0)
     return lowest_long(rules, h, hi, kind, length_of(on))
 
 
@@ -186,17 +186,18 @@ def choose_plain(rules: Any, view: Any) -> int:
 
 
 @part
+def choose_free(rules: Any, view: Any) -> int:
+    """Return the play of the seat to act, where no obligation but that of the first lead binds it."""
+    if view.on != 0:
+        return lowest_answer(rules, view.hand, view.on)
+    if view.required != 0 and rules.first_lead == 0:
+        return view.required
+    return longest_from_lowest(rules, view.hand)
+
+
+@part
 def choose(rules: Any, view: Any, stream: Any) -> int:  # noqa: ARG001  # it never draws
     """Return the play of the seat to act (the policy contract of `tlsim.view`)."""
-    h = view.hand
-    if view.asked_again != 0:
+    if view.asked_again != 0 or last_play_barred(rules, view) != 0:
         return choose_plain(rules, view)
-    if view.on != 0:
-        play = lowest_answer(rules, h, view.on)
-    elif view.required != 0 and rules.first_lead == 0:
-        return view.required
-    else:
-        play = longest_from_lowest(rules, h)
-    if play == h and h & TWOS != 0 and last_play_barred(rules, view) != 0:
-        return choose_plain(rules, view)
-    return play
+    return choose_free(rules, view)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tlsim._jit import helper, kth_bit, lowest_bit, part, popcount, primitive
-from tlsim.cards import TWOS
 from tlsim.combos import chop_class, class_kind, class_length, kind_of, last_play_barred, legal_plays, length_of, top_of
 from tlsim.features import count_straights
 from tlsim.rng import below, draw
@@ -18,7 +17,9 @@ from tlsim.shapes import (
     counts,
     double_starts,
     kth_double,
+    kth_pair,
     nibble,
+    pair_choices,
     presence,
     quad_run_starts,
     quads,
@@ -270,15 +271,90 @@ def choose_plain(rules: Any, view: Any, word: Any) -> int:
     return view.plays[k] if k < n else 0
 
 
+@helper
+def kth_first_straight(h: int, rank: int, straight_min: int, k: int) -> int:
+    """Return the k-th straight of h that starts at a rank, by length; without the card of that rank."""
+    lattice = counts(h)
+    n, last = count_at(lattice, rank + 1), rank + 1
+    while last - rank + 1 < straight_min or k >= n:
+        if last - rank + 1 >= straight_min:
+            k -= n
+        last += 1
+        n *= count_at(lattice, last)
+    play = 0
+    for r in range(rank + 1, last + 1):
+        n = count_at(lattice, r)
+        play |= kth_bit(nibble(h, r), k % n)
+        k //= n
+    return play
+
+
+@helper
+def kth_first_double(h: int, rank: int, mates: int, k: int) -> int:
+    """Return the k-th double straight of h that starts at a rank, by length; of that rank one of `mates`."""
+    lattice = counts(h)
+    last = rank + 2
+    n = popcount(mates) * pair_choices(count_at(lattice, rank + 1)) * pair_choices(count_at(lattice, last))
+    while k >= n:
+        k -= n
+        last += 1
+        n *= pair_choices(count_at(lattice, last))
+    n = pair_choices(count_at(lattice, last))
+    play = kth_pair(nibble(h, last), nibble(h, last), k % n)
+    k //= n
+    play |= kth_bit(mates, k % popcount(mates))
+    k //= popcount(mates)
+    for r in range(rank + 1, last):
+        n = pair_choices(count_at(lattice, r))
+        play |= kth_pair(nibble(h, r), nibble(h, r), k % n)
+        k //= n
+    return play
+
+
+@helper
+def random_first_lead(rules: Any, h: int, card: int, word: Any) -> int:
+    """Return a uniform play of h that holds its lowest card: in the order, so the choice, of `choose_plain`."""
+    rank = lowest_bit(card) >> 2
+    mates = nibble(h, rank) ^ card
+    n = popcount(mates)
+    n_of_a_kind = 1 + n + pair_choices(n) + (1 if n == 3 and card & rules.quad_cards else 0)
+    in_straights, in_doubles = h & rules.straight_cards, h & rules.double_cards
+    lattice, n_straights, product = counts(in_straights), 0, 1
+    for last in range(rank + 1, 13):
+        product *= count_at(lattice, last)
+        n_straights += product if last - rank + 1 >= rules.straight_min else 0
+    lattice, n_doubles, product = counts(in_doubles), 0, n
+    for last in range(rank + 1, min(rank + rules.double_straight_max, 13)):
+        product *= pair_choices(count_at(lattice, last))
+        n_doubles += product if last >= rank + 2 else 0
+    k = below(word, n_of_a_kind + n_straights + n_doubles)
+    if k >= n_of_a_kind + n_straights:
+        return card | kth_first_double(in_doubles, rank, mates, k - n_of_a_kind - n_straights)
+    if k >= n_of_a_kind:
+        return card | kth_first_straight(in_straights, rank, rules.straight_min, k - n_of_a_kind)
+    if k == 0:
+        return card
+    if k <= n:
+        return card | kth_bit(mates, k - 1)
+    if k == 1 + n or k > n + pair_choices(n):  # the triple of the lowest cards; the quad
+        return card | kth_bit(mates, 0) | kth_bit(mates, 1) | (mates if k > n + pair_choices(n) else 0)
+    return card | (mates ^ kth_bit(mates, k - 2 - n))
+
+
+@part
+def choose_free(rules: Any, view: Any, stream: Any) -> int:
+    """Return the play of the seat to act, where no obligation but that of the first lead binds it."""
+    word = draw(stream)
+    if view.on != 0:
+        return random_answer(rules, view.hand, view.on, word)
+    if view.required == 0:
+        return random_lead(rules, view.hand, word)
+    return random_first_lead(rules, view.hand, view.required, word) if rules.first_lead != 0 else view.required
+
+
 @part
 def choose(rules: Any, view: Any, stream: Any) -> int:
     """Return the play of the seat to act (the policy contract of `tlsim.view`); one draw a decision."""
-    word = draw(stream)
-    h = view.hand
-    if view.asked_again | rules.must_play != 0 or (h & TWOS != 0 and last_play_barred(rules, view) != 0):
-        return choose_plain(rules, view, word)
-    if view.on != 0:
-        return random_answer(rules, h, view.on, word)
-    if view.required != 0:
-        return choose_plain(rules, view, word)
-    return random_lead(rules, h, word)
+    if view.asked_again | rules.must_play != 0 or last_play_barred(rules, view) != 0:
+        return choose_plain(rules, view, draw(stream))
+    return choose_free(rules, view, stream)
