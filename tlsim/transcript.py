@@ -54,7 +54,7 @@ class Hand:
         table["n_script"] = len(script)
         table["sight"]["dealer"] = dealer
         opening, first = int(leader is None), -1 if leader is None else leader
-        play_hand = address_of(play_hand_kernel(self._packed[0], watched=True), PLAY_HAND)
+        play_hand = address_of(play_hand_kernel(self._packed[0], shown=True), PLAY_HAND)
         fault = _play_script(self._packed, self._table, self._row, play_hand, opening, first)
         self.is_over = fault == NO_FAULT
         if fault not in (NO_FAULT, SCRIPT_ENDS):
