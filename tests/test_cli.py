@@ -28,6 +28,7 @@ HEAVY = ("numpy", "numba", "polars", "scipy", "matplotlib")
 def _compiled() -> None:
     """Compile first: otherwise the first command says on stderr that it does."""
     tlsim.warmup()
+    tlsim.bench(seconds=0.01)
 
 
 def run(*args: str, **more: Any) -> Result:
@@ -88,6 +89,8 @@ WRONG = {
     "seed in words": ("simulate --seed x", "'x' is not a valid integer"),
     "seed too large": (f"simulate --seed {2**64}", "64-bit"),
     "level in percent": ("simulate --level 95", "between 0 and 1"),
+    "no time to measure": ("bench --seconds 0", "0 seconds: more than 0"),
+    "time in words": ("bench --seconds long", "is not a valid float"),
     "no threads": ("simulate --threads 0", "at least 1"),
     "no such deal": ("replay --deal -1", "count from 0"),
     "no deals to replay": ("replay --deal 7:7", "count from 0"),
@@ -503,6 +506,13 @@ def test_doctor_and_warmup() -> None:
     assert "numba  " in text
     assert "problems" in text
     assert done("warmup").startswith("warmup\n")
+
+
+def test_bench_prints_what_it_measures() -> None:
+    result = json.loads(done("bench", "--seconds", "0.1", "--format", "json"))
+    assert result["plan"]["seconds"] == 0.1
+    assert {row["policy"] for row in result["tables"]["policies"]} >= {"lowest", "random"}
+    assert done("bench", "--seconds", "0.1").startswith("bench · variant southern,")
 
 
 def test_doctor_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tlsim.api import doctor, hand, moves, policies, replay, simulate, variants, warmup
+    from tlsim.api import bench, doctor, hand, moves, policies, replay, simulate, variants, warmup
     from tlsim.result import Interrupted, Result
 
     __version__: str
@@ -18,6 +18,7 @@ __all__ = [
     "Interrupted",
     "Result",
     "__version__",
+    "bench",
     "doctor",
     "hand",
     "moves",

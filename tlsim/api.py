@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from tlsim.batch import Plan
     from tlsim.result import Result
     from tlsim.rules import Rules
+    from tlsim.speed import Rate
 
 DEFAULT_VARIANT = "southern"
 DEFAULT_POLICY = "lowest"
 DEFAULT_DEALS = 1_000_000
 DEFAULT_LEVEL = 0.95
+DEFAULT_SECONDS = 6.0  # of `bench`
+_MOST_SECONDS = 3600
+BENCH_VARIANT = "southern,instant_wins=none,opening_instant_wins=none"
 _SEED_BITS = 53  # of a drawn seed: what every reader of JSON keeps exactly
 
 Progress = Callable[[int, int, Callable[[], str]], None]
@@ -134,7 +138,7 @@ def replay(
     from tlsim import batch, rng
     from tlsim.result import Result, provenance
 
-    _announce_compiling(batch.kernels(plan, watched=True), "20 s")
+    _announce_compiling(batch.kernels(plan, shown=True), "20 s")
     hands = list(batch.hands(plan, first, stop))
     shown = plan.as_dict() | {"deals": [first, stop]}
     line = _line("replay", *_plan_options(plan, variant), "--deal", f"{first}:{stop}")
@@ -321,6 +325,43 @@ def warmup() -> "Result":
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
     return Result("warmup", {}, provenance(_line("warmup")), {"warmup": _table("engine seconds folder", [row])})
+
+
+def bench(seconds: float = DEFAULT_SECONDS) -> "Result":
+    """Return how fast this machine is: the stages of a run, and whole runs of each built-in policy, on one thread.
+
+    Rates are per second of CPU time, each the median of some samples taken in turns, with the lowest and the highest.
+    `seconds` is about how long the samples take in all. The rules are `southern` without instant wins, so that every
+    hand is played out; the stages are those of the policy `lowest`.
+    """
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise InputError(f"{seconds:g} seconds: more than 0 and at most {_MOST_SECONDS} are possible")
+    from tlsim import speed, summary
+    from tlsim.policies.load import builtin_names
+    from tlsim.result import Result, provenance
+
+    plans = [_plan(BENCH_VARIANT, name, 1, 1, None) for name in builtin_names()]
+    _announce_compiling(speed.KERNELS, "30 s")
+    stages = speed.stages(_plan(BENCH_VARIANT, DEFAULT_POLICY, 1, 1, None), summary.tables)
+    rates = speed.take_turns([*stages, *speed.runs(plans, summary.tables)], seconds)
+    shown = {"variant": BENCH_VARIANT, "players": plans[0].players, "policy": DEFAULT_POLICY}
+    shown |= {"seconds": seconds, "samples": speed.ROUNDS, "threads": 1}
+    made = provenance(_line("bench", "--seconds", f"{seconds:g}"))
+    return Result("bench", shown, made, _bench_tables(rates[: len(stages)], rates[len(stages) :]))
+
+
+def _bench_tables(stages: "Sequence[Rate]", runs: "Sequence[Rate]") -> "dict[str, pl.DataFrame]":
+    """Return a row a stage, and a row a policy."""
+    import polars as pl
+
+    rows = [
+        {"stage": rate.measure.name, "does": rate.measure.does, "unit": rate.measure.unit, **rate.as_row()}
+        for rate in stages
+    ]
+    games = [{"policy": rate.measure.name, **rate.as_row()} for rate in runs]
+    policies = pl.DataFrame(games).rename({"per_second": "games_per_second"})
+    each = (pl.col("decisions_per_second") / pl.col("games_per_second")).round(1).alias("decisions_per_game")
+    return {"stages": pl.DataFrame(rows), "policies": policies.with_columns(each)}
 
 
 # ------------------------------------------------------------------------------------------------ common

@@ -24,7 +24,7 @@ from tlsim.game import FAULTS, NO_FAULT, PLAY_HAND, ROW, TABLE, call_play_hand, 
 from tlsim.policies import Policy
 from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, builtin, check_players, pack
-from tlsim.tally import add_row, close_deal, n_metrics
+from tlsim.tally import RARE, add_row, close_deal, n_metrics
 from tlsim.view import MAX_PARAMS
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
@@ -133,7 +133,7 @@ def play_block(
     `play_hand` is an address.
     """
     rules, table = rules_[0], tables[0]
-    n_seatings = len(seatings)
+    n_seatings, rare_at = len(seatings), tally.shape[1] - RARE
     for deal in range(start, stop):
         for s in range(n_seatings):
             for seat in range(rules.players):
@@ -145,8 +145,8 @@ def play_block(
             call_play_hand(play_hand, (rules, table, row, 1, -1))
             if table.fault != NO_FAULT:
                 return deal, s
-            add_row(rules, table, row, seatings[s])
-        close_deal(table, tally.shape[1], tally)
+            add_row(rules, table, row, seatings[s], rare_at)
+        close_deal(table, rare_at, tally)
     return -1, 0
 
 

@@ -76,7 +76,8 @@ TABLE = np.dtype(
             ("payer", "i8"),  # who pays them, -1: nobody, it went out on the play that was chopped …
             ("payee", "i8"),  # … and to whom
             ("owed", "i8", (MAX_SEATS,)),  # chop penalties settled so far
-            ("sums", "i8", (MAX_METRICS,)),  # of the metrics of one deal (`tlsim.tally`)
+            ("sums", "i8", (MAX_METRICS,)),  # of the metrics of one deal (`tlsim.tally`) …
+            ("any_rare", "i8"),  # … 1: the rare ones among them are not all 0
         ],
     )
 )
@@ -242,10 +243,21 @@ def settle_pile(table: Any) -> None:
 
 
 @part
-def show_position(view: Any, seat: int, owner: int, on_cards: int, holding: int, passed: int, turns: int) -> None:
+def show_position(
+    view: Any, seat: int, on: int, required: int, owner: int, on_cards: int, holding: int, passed: int, turns: int
+) -> None:
     """Write what a policy may see, beyond what every turn writes."""
+    view.on, view.required = on, required
     view.seat, view.owner, view.on_cards, view.holding, view.passed = seat, owner, on_cards, holding, passed
     view.n_turns = turns
+
+
+@helper
+def stop_at_fault(table: Any, fault: int, cards: int, seat: int, holding: int, turns: int) -> int:
+    """Return the seats that hold cards, with the fault and its place noted in the table."""
+    table.fault, table.fault_cards = table.fault or fault, cards
+    table.sight.seat, table.sight.n_turns = seat, turns
+    return holding
 
 
 @part
@@ -287,15 +299,12 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
             again = (passed >> seat) & 1 if bound else 0
             view.hand, view.asked_again = hand, again
             if shown:
-                view.on, view.required = on, required
-                show_position(view, seat, owner, on_cards, holding, passed, turns)
+                show_position(view, seat, on, required, owner, on_cards, holding, passed, turns)
             cards = decide_any(rules, table, seat) if shown else decide_plain(rules, table, seat)
             code = classify(rules, cards)
             fault = fault_of(rules, table, hand, on, required, again, cards, code, bound)
             if fault != NO_FAULT or (shown and table.fault != NO_FAULT):
-                show_position(view, seat, owner, on_cards, holding, passed, turns)
-                table.fault, table.fault_cards = table.fault or fault, cards
-                return holding
+                return stop_at_fault(table, fault, cards, seat, holding, turns)
             if shown:
                 show_turn(view, turns, seat, cards)
             turns += 1

@@ -15,9 +15,7 @@ from tlsim import estimate
 from tlsim.batch import Plan
 from tlsim.rules import INSTANT_WINS, TARGETS, pack
 from tlsim.tally import (
-    CHOPS_AT,
     HANDS,
-    INSTANT_AT,
     LEADER_AT,
     LENGTHS,
     LENGTHS_AT,
@@ -25,6 +23,9 @@ from tlsim.tally import (
     OUTCOMES,
     PLAYED_OUT,
     SEATS_AT,
+    chops_at,
+    instant_at,
+    policies_at,
 )
 
 Row = dict[str, Any]
@@ -64,7 +65,7 @@ class _Tally:
     def policies(self) -> Iterator[Row]:
         for index, policy in enumerate(self.plan.distinct):
             hands = sum(seating.count(index) for seating in self.plan.seatings)
-            at = SEATS_AT + len(OUTCOMES) * (self.plan.players + index)
+            at = policies_at(self.plan.players) + len(OUTCOMES) * index
             yield from self.outcomes(at, hands, policy=policy.name)
 
     def length(self) -> Iterator[Row]:
@@ -73,14 +74,16 @@ class _Tally:
 
     def chops(self) -> Iterator[Row]:
         classes = int(pack(self.plan.rules, self.plan.players)[0]["chop_classes"])
+        at = chops_at(self.plan.players, len(self.plan.distinct))
         for index, chop in enumerate(TARGETS):
             if classes >> index & 1:
-                yield {"chop": chop, **self.mean(CHOPS_AT + index, self.played_out, self.seatings)}
+                yield {"chop": chop, **self.mean(at + index, self.played_out, self.seatings)}
 
     def instant_wins(self) -> Iterator[Row]:
         rules = self.plan.rules
+        at = instant_at(self.plan.players, len(self.plan.distinct))
         for kind in (*rules.instant_wins, *rules.opening_instant_wins):
-            yield {"kind": kind, **self.share(INSTANT_AT + INSTANT_WINS.index(kind), self.deals, self.seatings)}
+            yield {"kind": kind, **self.share(at + INSTANT_WINS.index(kind), self.deals, self.seatings)}
         yield {"kind": "any", **estimate.proportion(self.deals - self.played_out, self.deals, self.level)}
 
 

@@ -19,19 +19,34 @@ LENGTHS = ("plays", "decisions", "passes", "piles", "chops", "twos_left")  # of 
 LENGTHS_AT = 2
 LEADER_AT = LENGTHS_AT + len(LENGTHS)  # outcomes of the leader …
 OTHERS_AT = LEADER_AT + len(OUTCOMES)  # … and, added up, of the others
-INSTANT_AT = OTHERS_AT + len(OUTCOMES)  # instant wins by kind
-CHOPS_AT = INSTANT_AT + len(INSTANT_WINS)  # chops by class
-SEATS_AT = CHOPS_AT + N_TARGETS  # outcomes by seat, then by policy
-MAX_METRICS = SEATS_AT + 2 * len(OUTCOMES) * MAX_SEATS
+SEATS_AT = OTHERS_AT + len(OUTCOMES)  # outcomes by seat, then by policy
+# Last what most deals have none of: instant wins by kind, chops by class.
+RARE = len(INSTANT_WINS) + N_TARGETS
+MAX_METRICS = SEATS_AT + 2 * len(OUTCOMES) * MAX_SEATS + RARE
 
 
 def n_metrics(players: int, n_policies: int) -> int:
     """Return the number of metrics of a run."""
-    return SEATS_AT + len(OUTCOMES) * (players + n_policies)
+    return instant_at(players, n_policies) + RARE
+
+
+def policies_at(players: int) -> int:
+    """Return the first metric of the outcomes by policy."""
+    return SEATS_AT + len(OUTCOMES) * players
+
+
+def instant_at(players: int, n_policies: int) -> int:
+    """Return the first metric of instant wins by kind."""
+    return policies_at(players) + len(OUTCOMES) * n_policies
+
+
+def chops_at(players: int, n_policies: int) -> int:
+    """Return the first metric of chops by class."""
+    return instant_at(players, n_policies) + len(INSTANT_WINS)
 
 
 @part
-def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any) -> None:
+def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any, rare_at: int) -> None:
     """Add one hand to the sums of its deal; `policy_of_seat[seat]` is an index into the run's distinct policies."""
     x = table.sums
     x[HANDS] += 1
@@ -43,27 +58,31 @@ def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any) -> None:
         x[5] += row.piles
         x[7] += row.twos_left
         if row.any_chop != 0:
+            table.any_rare = 1
             for chop in range(N_TARGETS):
                 x[6] += row.chops[chop]
-                x[CHOPS_AT + chop] += row.chops[chop]
+                x[rare_at + len(INSTANT_WINS) + chop] += row.chops[chop]
     else:
-        x[INSTANT_AT + row.instant] += 1
-    policies_at = SEATS_AT + 3 * rules.players
+        table.any_rare = 1
+        x[rare_at + row.instant] += 1
+    by_policy = SEATS_AT + 3 * rules.players
     for seat in range(rules.players):
         place, payoff = row.places[seat], row.payoffs[seat]
         first = 1 if place == 1 else 0
         lead = LEADER_AT if seat == row.leader else OTHERS_AT
-        for at in (lead, SEATS_AT + 3 * seat, policies_at + 3 * policy_of_seat[seat]):
+        for at in (lead, SEATS_AT + 3 * seat, by_policy + 3 * policy_of_seat[seat]):
             x[at] += first
             x[at + 1] += place
             x[at + 2] += payoff
 
 
 @part
-def close_deal(table: Any, n: int, tally: Any) -> None:
-    """Add the sums of a deal and their squares to the tally, shape `(2, n)`, and clear them."""
-    for m in range(n):
+def close_deal(table: Any, rare_at: int, tally: Any) -> None:
+    """Add the sums of a deal and their squares to the tally, shape `(2, metrics)`, and clear them."""
+    stop = rare_at + RARE if table.any_rare else rare_at
+    for m in range(stop):
         x = table.sums[m]
         tally[0, m] += x
         tally[1, m] += x * x
         table.sums[m] = 0
+    table.any_rare = 0

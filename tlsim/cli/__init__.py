@@ -20,6 +20,7 @@ COMMANDS = {
     "moves": ("cards", "every legal play of a hand"),
     "variants": ("catalogue", "the variants, the rules of one, or what differs"),
     "policies": ("catalogue", "the built-in ways to play"),
+    "bench": ("machine", "how fast this machine is: games/s and decisions/s by stage and policy"),
     "doctor": ("machine", "versions, processor, cache, and what is wrong"),
     "warmup": ("machine", "compile the engine now"),
 }

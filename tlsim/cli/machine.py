@@ -1,9 +1,28 @@
-"""`tlsim doctor` and `tlsim warmup`: this machine."""
+"""`tlsim bench`, `tlsim doctor` and `tlsim warmup`: this machine."""
 
 import click
 
 from tlsim import api
 from tlsim.cli.common import FORMATS, emit, example, format_option
+
+
+@click.command(epilog=example("tlsim bench", "tlsim bench --seconds 30 --format json"))
+@click.option(
+    "--seconds",
+    type=float,
+    default=api.DEFAULT_SECONDS,
+    show_default=True,
+    metavar="S",
+    help="About how long to measure, in all.",
+)
+@format_option(*FORMATS)
+def bench(seconds: float, form: str) -> None:
+    """Measure how fast this machine is, on one thread: what each stage of a run does a second, and games and decisions
+    a second of whole runs with each built-in policy.
+
+    Rates are per second of CPU time: the median of samples taken in turns, the lowest and the highest.
+    """
+    emit(api.bench(seconds), form)
 
 
 @click.command(epilog=example("tlsim doctor"))

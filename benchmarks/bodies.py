@@ -1,0 +1,99 @@
+"""What the benchmarks time: the same work by the slow twin, by a kernel call each, and in one batch.
+
+`BODIES[work, implementation](size)` returns a function without arguments, ready to be timed, which returns a number
+that all implementations agree on.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tlsim import api, batch, features, speed
+from tlsim.cards import numbers
+from tlsim.rules import pack
+
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+
+import naive  # the slow twin
+
+Body = Callable[[], int]
+
+PLAN = api._plan(api.BENCH_VARIANT, "lowest", 1, 1, None)
+RULES = PLAN.rules
+
+
+def hands_of(size: int) -> Any:
+    """Return dealt hands as masks."""
+    return speed.dealt(RULES, PLAN.players)[:size]
+
+
+def forget() -> None:
+    """Let the slow twin work everything out again."""
+    naive.combinations_in.cache_clear()
+    naive.classify.cache_clear()
+
+
+def count_twin(size: int) -> Body:
+    hands = [frozenset(numbers(int(hand))) for hand in hands_of(size)]
+
+    def run() -> int:
+        forget()
+        return sum(len(naive.legal_plays(RULES, hand, None)) for hand in hands)
+
+    return run
+
+
+def count_kernel(size: int) -> Body:
+    packed, hands = pack(RULES, PLAN.players), [int(hand) for hand in hands_of(size)]
+    return lambda: sum(int(features._count_leads(packed, hand)) for hand in hands)
+
+
+def count_batch(size: int) -> Body:
+    packed, hands = pack(RULES, PLAN.players), hands_of(speed.N_HANDS)
+    return lambda: int(speed._count_many(packed, hands, size))
+
+
+def play_twin(size: int) -> Body:
+    deals = [hand["hands"] for hand in batch.hands(plan_of(size), 0, size)]
+    table = [[frozenset(numbers(api._cards(cards))) for cards in hands] for hands in deals]
+
+    def choose(_: int, position: naive.Position) -> naive.Cards:
+        return naive.lowest(RULES, position)
+
+    def run() -> int:
+        forget()
+        return sum(len(naive.play_hand(RULES, hands, 0, choose).plays) for hands in table)
+
+    return run
+
+
+def play_kernel(size: int) -> Body:
+    runner = batch._Runner(plan_of(size))
+
+    def run() -> int:
+        rows = [runner.hand(deal, 0)[1] for deal in range(size)]
+        return sum(int(row["plays"]) + int(row["passes"]) for row in rows)
+
+    return run
+
+
+def play_batch(size: int) -> Body:
+    run = speed.running(plan_of(size))
+    return lambda: run(size)[1]
+
+
+def plan_of(size: int) -> batch.Plan:
+    return api._plan(api.BENCH_VARIANT, "lowest", size, 1, None)
+
+
+BODIES: dict[tuple[str, str], Callable[[int], Body]] = {
+    ("count", "twin"): count_twin,
+    ("count", "kernel"): count_kernel,
+    ("count", "batch"): count_batch,
+    ("play", "twin"): play_twin,
+    ("play", "kernel"): play_kernel,
+    ("play", "batch"): play_batch,
+}
+# Sizes that are timed: hands. The slow ones would take minutes with more.
+SIZES = {"twin": (1, 10), "kernel": (1, 10, 1000), "batch": (1, 10, 1000, 100_000)}
