@@ -108,18 +108,21 @@ def count_straights(lattice: int, straight_min: int) -> int:
 @helper
 def count_leads(rules: Any, hand: int) -> int:
     """Return the number of plays that may be led from a hand without obligation: all kinds, all choices of suits."""
-    a, b, c = hand & up1(hand), hand & up2(hand), hand & up3(hand)
+    x, y, z = up1(hand), up2(hand), up3(hand)
+    a, b, c = hand & x, hand & y, hand & z
     n = popcount(hand) + popcount(a) + popcount(b) + popcount(c)
-    n += popcount(a & up2(hand)) + popcount(a & up3(hand)) + popcount(b & up3(hand))
-    n += popcount(quads(hand & rules.quad_cards))
-    ranks = presence(hand & rules.straight_cards)
-    if runs(ranks, 3) != 0:
-        n += count_straights(counts(hand & rules.straight_cards), rules.straight_min)
+    n += popcount(a & y) + popcount(a & z) + popcount(b & z) + popcount(a & y & z & rules.quad_cards)
+    ranks = presence(hand)
+    if ranks & (ranks >> 4) & (ranks >> 8) == 0:
+        return n
+    n += count_straights(counts(hand & rules.straight_cards), rules.straight_min)
     h = hand & rules.double_cards
-    for length in range(3, rules.double_straight_max + 1):
-        if double_starts(h, h, length) == 0:
-            break
-        n += count_doubles(h, h, length)
+    pairs = presence((a | b | c) & rules.double_cards)
+    if pairs & (pairs >> 4) & (pairs >> 8) != 0:
+        for length in range(3, rules.double_straight_max + 1):
+            if double_starts(h, h, length) == 0:
+                break
+            n += count_doubles(h, h, length)
     return n
 
 

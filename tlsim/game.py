@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from tlsim._jit import call_by_address, call_c_address, helper, kernel, lowest_bit, part, popcount, primitive
+from tlsim._jit import call_by_address, call_c_address, helper, lowest_bit, part, popcount, primitive, scalar_kernel
 from tlsim.cards import TWOS
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
@@ -242,16 +242,6 @@ def settle_pile(table: Any) -> None:
     table.pile_value = 0
 
 
-@part
-def show_position(
-    view: Any, seat: int, on: int, required: int, owner: int, on_cards: int, holding: int, passed: int, turns: int
-) -> None:
-    """Write what a policy may see, beyond what every turn writes."""
-    view.on, view.required = on, required
-    view.seat, view.owner, view.on_cards, view.holding, view.passed = seat, owner, on_cards, holding, passed
-    view.n_turns = turns
-
-
 @helper
 def stop_at_fault(table: Any, fault: int, cards: int, seat: int, holding: int, turns: int) -> int:
     """Return the seats that hold cards, with the fault and its place noted in the table."""
@@ -261,12 +251,12 @@ def stop_at_fault(table: Any, fault: int, cards: int, seat: int, holding: int, t
 
 
 @part
-def show_turn(view: Any, turn: int, seat: int, cards: int) -> None:
-    """Write a play, or a pass (no cards), to what everybody has seen."""
-    at, here = np.uint64(turn), np.uint64(seat)
-    view.turn_seat[at], view.turn_cards[at], view.turn_second[at] = seat, cards, 0
-    view.left[here] -= popcount(cards)
-    view.played[here] |= cards
+def show_play(view: Any, seat: int, cards: int) -> None:
+    """Write a play to what everybody has seen."""
+    at = np.uint64(seat)
+    view.owner, view.on_cards = seat, cards
+    view.left[at] -= popcount(cards)
+    view.played[at] |= cards
 
 
 @part
@@ -286,40 +276,40 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
     """
     view = table.sight
     required = view.required
-    leader = np.int64(row.leader)
-    holding = (1 << rules.players) - 1
+    leader, holding = np.int64(row.leader), (1 << rules.players) - 1
     turns, passes, piles = 0, 0, 0
     while True:
         piles += 1
         on, on_cards, owner, seat = 0, 0, leader, leader
+        view.on_cards = 0
         passed, waiting = 0, 0  # masks: seats that passed; those still to be asked for this play, as `after` sees them
-        view.on = 0
         while True:
             hand = table.hands[np.uint64(seat)]
             again = (passed >> seat) & 1 if bound else 0
-            view.hand, view.asked_again = hand, again
+            view.hand, view.on, view.asked_again = hand, on, again
             if shown:
-                show_position(view, seat, on, required, owner, on_cards, holding, passed, turns)
+                view.seat, view.passed, view.n_turns = seat, passed, turns
             cards = decide_any(rules, table, seat) if shown else decide_plain(rules, table, seat)
             code = classify(rules, cards)
             fault = fault_of(rules, table, hand, on, required, again, cards, code, bound)
             if fault != NO_FAULT or (shown and table.fault != NO_FAULT):
                 return stop_at_fault(table, fault, cards, seat, holding, turns)
             if shown:
-                show_turn(view, turns, seat, cards)
+                view.turn_seat[np.uint64(turns)], view.turn_cards[np.uint64(turns)] = seat, cards
             turns += 1
             if cards == 0:
-                passes += 1
-                passed |= 1 << seat
+                passes, passed = passes + 1, passed | 1 << seat
             else:
                 if on != 0 and (bound or not matches(code, on)):
                     note_beaten(rules, table, row, seat, code, on, on_cards, owner if (holding >> owner) & 1 else -1)
                 on, on_cards, owner, required = code, cards, seat, 0
-                view.on, view.required = on, 0
+                view.required = 0
+                if shown:
+                    show_play(view, seat, cards)
                 table.hands[np.uint64(seat)] = hand ^ cards
                 if hand == cards:
                     row.places[seat] = rules.players + 1 - popcount(holding)
-                    holding ^= 1 << seat
+                    view.holding = holding = holding ^ 1 << seat
                     if is_over(rules, holding):
                         break
                 if bound:
@@ -354,13 +344,15 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
         table.owed[seat] = 0
         lowest_dealt |= table.hands[seat]
     lowest_dealt &= -lowest_dealt
+    holder = 0
     for seat in range(rules.players):
         view.left[seat] = popcount(table.hands[seat])
         view.played[seat] = 0
-        if leader < 0 and table.hands[seat] & lowest_dealt != 0:
-            leader = seat
+        holder = seat if table.hands[seat] & lowest_dealt != 0 else holder
+    leader = holder if leader < 0 else leader
     view.opening = opening
     view.required = lowest_dealt if opening and rules.first_lead != 2 else 0
+    view.holding = (1 << rules.players) - 1
     view.n_turns = 0
     table.fault = NO_FAULT
     table.pile_value = 0
@@ -371,9 +363,10 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
     row.plays = 0
     row.passes = 0
     row.twos_left = 0
-    row.any_chop = 0
-    for chop in range(N_TARGETS):
-        row.chops[chop] = 0
+    if row.any_chop != 0:
+        row.any_chop = 0
+        for chop in range(N_TARGETS):
+            row.chops[chop] = 0
 
 
 @part
@@ -409,19 +402,19 @@ def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, boun
     return NO_FAULT
 
 
-@kernel
+@scalar_kernel
 def play_plain_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for rules without obligations after the first lead or paid chops, and built-in policies."""
     return play_dealt(rules, table, row, opening, leader, False, False)
 
 
-@kernel
+@scalar_kernel
 def play_shown_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for the same rules, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, False, True)
 
 
-@kernel
+@scalar_kernel
 def play_any_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for all rules, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, True, True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tlsim import combos, features, shapes
-from tlsim._jit import highest_bit, kernel, lowest_bit, popcount
+from tlsim._jit import highest_bit, inlined_kernel, lowest_bit, popcount
 from tlsim.cards import FULL
 from tlsim.policies import lowest, random
 from tlsim.rng import below, draw
@@ -31,73 +31,73 @@ assert tuple(range(1, len(KINDS))) == (SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOU
 # ------------------------------------------------------------------------------------------------ plays
 
 
-@kernel
+@inlined_kernel
 def legal_plays(rules: Any, view: Any) -> int:
     """Return how many plays the seat to act may make, passing apart, and write them to `view.plays[0:n]`."""
     return combos.legal_plays(rules, view)
 
 
-@kernel
+@inlined_kernel
 def may_pass(rules: Any, view: Any) -> bool:
     """Return whether the seat to act may pass. Overwrites `view.plays`."""
     return combos.may_pass(rules, view)
 
 
-@kernel
+@inlined_kernel
 def lowest_play(rules: Any, view: Any) -> int:
     """Return what the built-in policy `lowest` plays here, 0 for a pass."""
     return lowest.choose(rules, view, 0)
 
 
-@kernel
+@inlined_kernel
 def random_play(rules: Any, view: Any, stream: Any) -> int:
     """Return what the built-in policy `random` plays here: uniform over all legal plays, and passing when it may."""
     return random.choose(rules, view, stream)
 
 
-@kernel
+@inlined_kernel
 def lowest_answer(rules: Any, hand: int, on: int) -> int:
     """Return the lowest play of a hand that beats the code `on`, a chop only when nothing matches; 0 when none does."""
     return lowest.lowest_answer(rules, hand, on)
 
 
-@kernel
+@inlined_kernel
 def longest_from_lowest(rules: Any, hand: int) -> int:
     """Return the combination with most cards of those that hold the lowest card of a hand."""
     return lowest.longest_from_lowest(rules, hand)
 
 
-@kernel
+@inlined_kernel
 def code(rules: Any, cards: int) -> int:
     """Return the code of cards, 0 when they are no combination under these rules."""
     return combos.classify(rules, cards)
 
 
-@kernel
+@inlined_kernel
 def beats(rules: Any, code: int, on: int) -> bool:
     """Return whether a play beats another, by its top card or as a chop; both are codes."""
     return combos.beats(rules, code, on)
 
 
-@kernel
+@inlined_kernel
 def is_chop(code: int, on: int) -> bool:
     """Return whether a play that beats `on` is a chop: one that does not match it."""
     return not combos.matches(code, on)
 
 
-@kernel
+@inlined_kernel
 def kind(code: int) -> int:
     """Return the kind of a code: SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOUBLE_STRAIGHT, QUAD_RUN; 0 for a lead."""
     return combos.kind_of(code)
 
 
-@kernel
+@inlined_kernel
 def length(code: int) -> int:
     """Return the length of a code: cards of a straight, pairs of a double straight, quads of a run, else 1."""
     return combos.length_of(code)
 
 
-@kernel
+@inlined_kernel
 def top(code: int) -> int:
     """Return the number of the highest card of a code."""
     return combos.top_of(code)
@@ -106,31 +106,31 @@ def top(code: int) -> int:
 # ------------------------------------------------------------------------------------------------ hands
 
 
-@kernel
+@inlined_kernel
 def n_cards(hand: int) -> int:
     """Return the number of cards of a mask."""
     return popcount(hand)
 
 
-@kernel
+@inlined_kernel
 def lowest_card(hand: int) -> int:
     """Return the number of the lowest card of a mask; 64 when it is empty."""
     return lowest_bit(hand)
 
 
-@kernel
+@inlined_kernel
 def highest_card(hand: int) -> int:
     """Return the number of the highest card of a mask; -1 when it is empty."""
     return highest_bit(hand)
 
 
-@kernel
+@inlined_kernel
 def count_of(hand: int, rank: int) -> int:
     """Return the number of cards of a rank in a hand."""
     return popcount(shapes.nibble(hand, rank))
 
 
-@kernel
+@inlined_kernel
 def longest_run(hand: int) -> int:
     """Return the number of ranks in the longest run of a hand, 2s included."""
     ranks = shapes.presence(hand)
@@ -141,7 +141,7 @@ def longest_run(hand: int) -> int:
     return n
 
 
-@kernel
+@inlined_kernel
 def fewest_plays(rules: Any, hand: int) -> int:
     """Return the fewest plays that shed a hand when nobody answers."""
     return features.fewest_plays(rules, hand)
@@ -150,13 +150,13 @@ def fewest_plays(rules: Any, hand: int) -> int:
 # ------------------------------------------------------------------------------------------------ the table
 
 
-@kernel
+@inlined_kernel
 def cards_left(rules: Any, view: Any, step: int) -> int:
     """Return the number of cards left with the seat `step` places after one's own: 1 is the next to act."""
     return view.left[(view.seat + step) % rules.players]
 
 
-@kernel
+@inlined_kernel
 def fewest_left(rules: Any, view: Any) -> int:
     """Return the fewest cards left with another player who still holds any; 0 when nobody does."""
     fewest = 0
@@ -167,7 +167,7 @@ def fewest_left(rules: Any, view: Any) -> int:
     return fewest
 
 
-@kernel
+@inlined_kernel
 def unseen(rules: Any, view: Any) -> int:
     """Return the cards that are neither in one's hand nor played: with the others, or not dealt."""
     seen = view.hand
@@ -179,13 +179,13 @@ def unseen(rules: Any, view: Any) -> int:
 # ------------------------------------------------------------------------------------------------ chance
 
 
-@kernel
+@inlined_kernel
 def pick(stream: Any, n: int) -> int:
     """Return a random number 0..n-1 from the policy's own stream."""
     return below(draw(stream), n)
 
 
-@kernel
+@inlined_kernel
 def chance(stream: Any) -> float:
     """Return a random number, uniform in [0, 1), from the policy's own stream."""
     return np.float64(draw(stream) >> np.uint64(11)) / 9007199254740992.0

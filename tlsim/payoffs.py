@@ -25,14 +25,18 @@ def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
 @helper
 def first_and_loser(rules: Any, row: Any) -> int:
     """Return `first << 3 | loser`: of equal last places the one furthest to the left of the first (section 4.8)."""
-    first, loser, worst = 0, 0, 0
+    first, loser = 0, -1
     for seat in range(rules.players):
         if row.places[seat] == 1:
             first = seat
-    for step in range(1, rules.players):
-        seat = (first + step) % rules.players
-        if row.places[seat] >= worst:
-            worst, loser = row.places[seat], seat
+        if row.places[seat] == rules.players:
+            loser = seat
+    if loser < 0:  # last places are shared
+        worst = 0
+        for step in range(1, rules.players):
+            seat = (first + step) % rules.players
+            if row.places[seat] >= worst:
+                worst, loser = row.places[seat], seat
     return first << 3 | loser
 
 

@@ -46,6 +46,14 @@ def chops_at(players: int, n_policies: int) -> int:
 
 
 @part
+def add_outcome(x: Any, at: int, place: int, payoff: int) -> None:
+    """Add one seat's outcomes to three metrics."""
+    x[at] += 1 if place == 1 else 0
+    x[at + 1] += place
+    x[at + 2] += payoff
+
+
+@part
 def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any, rare_at: int) -> None:
     """Add one hand to the sums of its deal; `policy_of_seat[seat]` is an index into the run's distinct policies."""
     x = table.sums
@@ -66,14 +74,23 @@ def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any, rare_at: int)
         table.any_rare = 1
         x[rare_at + row.instant] += 1
     by_policy = SEATS_AT + 3 * rules.players
+    places, payoffs = 0, 0
     for seat in range(rules.players):
         place, payoff = row.places[seat], row.payoffs[seat]
-        first = 1 if place == 1 else 0
-        lead = LEADER_AT if seat == row.leader else OTHERS_AT
-        for at in (lead, SEATS_AT + 3 * seat, by_policy + 3 * policy_of_seat[seat]):
-            x[at] += first
-            x[at + 1] += place
-            x[at + 2] += payoff
+        places += place
+        payoffs += payoff
+        add_outcome(x, SEATS_AT + 3 * seat, place, payoff)
+        if rare_at > by_policy + 3:
+            add_outcome(x, by_policy + 3 * policy_of_seat[seat], place, payoff)
+    if rare_at == by_policy + 3:  # one policy: it has all seats
+        x[by_policy] += 1
+        x[by_policy + 1] += places
+        x[by_policy + 2] += payoffs
+    place, payoff = row.places[row.leader], row.payoffs[row.leader]
+    add_outcome(x, LEADER_AT, place, payoff)
+    x[OTHERS_AT] += 1 if place != 1 else 0
+    x[OTHERS_AT + 1] += places - place
+    x[OTHERS_AT + 2] += payoffs - payoff
 
 
 @part

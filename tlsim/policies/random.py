@@ -68,6 +68,8 @@ def kth_straight(h: int, straight_min: int, k: int) -> int:
 def count_fixed_straights(h: int, hi: int, length: int) -> int:
     """Return the number of straights of one length in h with the top card in hi."""
     starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
+    if starts == 0:
+        return 0
     lattice, total = counts(h), 0
     while starts != 0:
         rank = lowest_bit(starts) >> 2
@@ -165,7 +167,12 @@ def random_long_lead(rules: Any, h: int, k: int) -> int:
 
 @primitive
 def random_lead(rules: Any, h: int, word: Any) -> int:
-    """Return a uniform play of all that h may lead without obligation."""
+    """Return a uniform play of all that h may lead without obligation.
+
+    Which of singles, pairs, triples and quads it is nobody can predict, so all are looked up: an index past the end of
+    a mask selects nothing, nor does one below 0, which is taken modulo 64, since 17 cards have at most 61 such plays
+    (four quads and a card: 4 * 15 + 1).
+    """
     x, y, z = up1(h), up2(h), up3(h)
     a, b, c = h & x, h & y, h & z
     d, e, f = a & y, a & z, b & z
@@ -188,18 +195,10 @@ def random_lead(rules: Any, h: int, word: Any) -> int:
     if k < n_5:
         return kth_straight(in_straights, rules.straight_min, k)
     k -= n_5
-    if k < n_1:
-        return kth_bit(h, k)
-    k -= n_1
-    if k < n_2:
-        return pairs_at(a, b, c, k)
-    k -= n_2
-    if k < n_3:
-        return triples_at(d, e, f, k)
-    k -= n_3
-    if k < n_4:
-        return kth_bit(four, k) * 15
-    return random_long_lead(rules, h, k - n_4)
+    if k < n_1 + n_2 + n_3 + n_4:  # one of the four is not empty, see above
+        of_two, of_three = pairs_at(a, b, c, k - n_1), triples_at(d, e, f, k - n_1 - n_2)
+        return kth_bit(h, k) | of_two | of_three | kth_bit(four, k - n_1 - n_2 - n_3) * 15
+    return random_long_lead(rules, h, k - n_1 - n_2 - n_3 - n_4)
 
 
 @helper
@@ -217,7 +216,8 @@ def random_chop_or_match(rules: Any, h: int, on: int, word: Any) -> int:
     else:
         n = count_long(rules, h, hi, kind, length)
     total = n + 1
-    classes = rules.chopped_by[chop_class(on)]
+    holds_chop = quads(h) | double_starts(h, h, 3)
+    classes = rules.chopped_by[chop_class(on)] if holds_chop != 0 else 0
     left = classes
     while left != 0:
         chop = lowest_bit(left)
@@ -243,6 +243,15 @@ def random_chop_or_match(rules: Any, h: int, on: int, word: Any) -> int:
     return 0
 
 
+@helper
+def random_straight(h: int, on: int, word: Any) -> int:
+    """Return a uniform choice of the straights of h that match and beat `on`, and passing."""
+    hi, length = above(h, top_of(on)), length_of(on)
+    n = count_fixed_straights(h, hi, length)
+    k = below(word, n + 1)
+    return kth_fixed_straight(h, hi, length, k) if k < n else 0
+
+
 @primitive
 def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
     """Return a uniform play of all that beat `on`, passing included.
@@ -250,6 +259,8 @@ def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
     For singles, pairs and triples without a 2 the index past the end selects nothing, which is the pass: no branch.
     """
     kind = kind_of(on)
+    if kind == STRAIGHT:  # no target of chops
+        return random_straight(h & rules.straight_cards, on, word)
     if kind > TRIPLE or top_of(on) >= 48:
         return random_chop_or_match(rules, h, on, word)
     hi = above(h, top_of(on))
