@@ -3,6 +3,7 @@
 Everything else about Numba that the project leans on is here too, so that a new Numba version is checked here.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -126,19 +127,21 @@ def _compile(function: Callable[..., Any], *, cache: bool = False, **options: An
         _forget_literals(compiled)
         if not cache:
             _make_inner(compiled)
+        elif CACHE_FOLDER is not None:
+            _forgive_the_cache(compiled)
     return compiled
 
 
-def compile_file(function: Any, signature: Any, source: str) -> Any:
-    """Return a user's function compiled for a signature, cached by the hash of its source beside the engine."""
+def compile_file(function: Any, source: str) -> Any:
+    """Return a user's function to be compiled, cached by the hash of its source beside the engine."""
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{source[:16]}") if CACHE_FOLDER else ""
     try:
         compiled = njit(nogil=True, cache=CACHE_FOLDER is not None)(function)
     finally:
         config.CACHE_DIR = before
-    if JIT:
-        compiled.compile(signature)
+    if JIT and CACHE_FOLDER is not None:
+        _forgive_the_cache(compiled)
     return compiled
 
 
@@ -147,6 +150,40 @@ def first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "File "))]
     return (telling or lines or [type(error).__name__])[0]
+
+
+def _forgive_the_cache(compiled: Any) -> None:
+    """Let a cache file that cannot be read be compiled anew, and one that cannot be written cost only a warning.
+
+    Numba writes files under another name and renames them: processes that start at once do no harm to each other.
+    """
+    load, save = compiled._cache.load_overload, compiled._cache.save_overload
+
+    def load_or_compile(signature: Any, context: Any) -> Any:
+        try:
+            return load(signature, context)
+        except Exception:  # a file cut short can fail in any way
+            with contextlib.suppress(OSError):
+                compiled._cache.flush()  # start this kernel's index anew
+            return None
+
+    def save_or_warn(signature: Any, data: Any) -> None:
+        try:
+            save(signature, data)
+        except OSError as error:
+            _warn_of_cache(f"{CACHE_FOLDER}: {error.strerror}: compiled in memory, the next start will compile again")
+
+    compiled._cache.load_overload, compiled._cache.save_overload = load_or_compile, save_or_warn
+
+
+_warned: list[str] = []
+
+
+def _warn_of_cache(text: str) -> None:
+    """Warn, once in a process."""
+    if not _warned:
+        _warned.append(text)
+        warnings.warn(text, stacklevel=2)
 
 
 def _forget_literals(compiled: Any) -> None:

@@ -280,7 +280,7 @@ def _may_follow(rules: Any, play: int, on: int) -> bool:
     return beats(rules[0], code, beaten) if on != 0 else kind_of(code) != QUAD_RUN
 
 
-KERNELS = [_write_moves, _classify, _may_follow]
+KERNELS = [_write_moves, _classify]  # of `moves`
 
 
 def describe(rules: Rules, cards: int) -> tuple[str, int] | None:

@@ -78,7 +78,7 @@ def _from_file(spec: str, place: str, changes: list[str]) -> Policy:
     params = _parameters(function, changes)
     signature = SIGNATURES[len(params)]
     try:
-        compiled = compile_file(function, signature, source)
+        compiled = compile_file(function, source)
         address = address_of(compiled, signature)
     except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
         debug = f"python:{place} runs it uncompiled"
