@@ -55,8 +55,8 @@ HAS_PDEP = _has_bmi2()
 
 # The modules that kernels are made of, each importing only from those before it. Below them nothing knows Numba.
 ENGINE = (
-    "errors cards _jit rng rules shapes view combos features deal payoffs"
-    " policies policies.lowest policies.random policies.load policies.header tally game transcript batch kit speed"
+    "errors cards _jit rng rules policies shapes view combos features deal payoffs"
+    " policies.lowest policies.random policies.load policies.header tally game transcript batch kit speed"
 ).split()
 
 

@@ -136,8 +136,9 @@ def play_block(
     n_seatings, rare_at = len(seatings), tally.shape[1] - RARE
     for deal in range(start, stop):
         for s in range(n_seatings):
-            for seat in range(rules.players):
-                seat_policy(table, seat, policies[seatings[s, seat]])
+            if n_seatings > 1 or deal == start:
+                for seat in range(rules.players):
+                    seat_policy(table, seat, policies[seatings[s, seat]])
             row = rows[(deal - start) * n_seatings + s if keep else s]
             row.deal = deal
             row.seating = s

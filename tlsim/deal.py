@@ -6,6 +6,7 @@ import numpy as np
 
 from tlsim._jit import helper, kth_bit, part, popcount, primitive
 from tlsim.cards import FULL
+from tlsim.policies import LOWEST
 from tlsim.rng import DEAL, POLICY, below, draw, set_key
 
 
@@ -65,4 +66,5 @@ def deal_hands(rules: Any, table: Any, seed: Any, deal: int) -> None:
     table.sight.dealer = below(draw(table.deal_stream), rules.players)
     for seat in range(rules.players):
         table.dealt[seat] = table.hands[seat]
-        set_key(table.streams[seat], seed, deal, POLICY, seat)
+        if table.policy[seat] != LOWEST:  # which never draws
+            set_key(table.streams[seat], seed, deal, POLICY, seat)

@@ -26,7 +26,8 @@ STREAM = np.dtype(
             ("s1", "u8"),
             ("s2", "u8"),
             ("s3", "u8"),
-            ("seed", "u8"),
+            ("seed_mix", "u8"),  # two words of the seed, the same for all streams of a run
+            ("seed_product", "u8"),
             ("word", "u8"),
             ("is_open", "i8"),
         ],
@@ -51,7 +52,8 @@ def mix64(z: Any) -> Any:
 @primitive
 def set_key(stream: Any, seed: Any, deal: int, purpose: int, seat: int) -> None:
     """Key a stream (deal < 2**56, purpose < 32, seat < 8); it opens at its first draw."""
-    stream.seed = seed
+    stream.seed_mix = mix64(add64(seed, _PHI))
+    stream.seed_product = multiply64(seed, _M1)
     stream.word = np.uint64((deal << 8) | (purpose << 3) | seat)
     stream.is_open = 0
 
@@ -63,8 +65,8 @@ def open_stream(stream: Any) -> None:
     Injective: s1 is a bijection of the seed for given s0, and s0 one of the word for a given seed. Never all zero: s0
     and s2 cannot both be 0, since s2 = mix64(s0 + PHI) is 0 only for s0 = -PHI.
     """
-    s0 = mix64(add64(stream.word, mix64(add64(stream.seed, _PHI))))
-    s1 = mix64(add64(s0, multiply64(stream.seed, _M1)) ^ _PHI)
+    s0 = mix64(add64(stream.word, stream.seed_mix))
+    s1 = mix64(add64(s0, stream.seed_product) ^ _PHI)
     stream.s0 = s0
     stream.s1 = s1
     stream.s2 = mix64(add64(s0, _PHI))

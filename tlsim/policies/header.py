@@ -33,13 +33,10 @@ _TAIL = """
 static inline uint64_t tlsim_draw(struct tlsim_stream *s)
 {
     if (!s->is_open) {
-        uint64_t z = s->seed + 0x9E3779B97F4A7C15u;
-        uint64_t word[4];
+        uint64_t z = s->word + s->seed_mix, word[4];
 #define TLSIM_MIX(z) (z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u, z = (z ^ z >> 27) * 0x94D049BB133111EBu, z ^ z >> 31)
-        z = TLSIM_MIX(z);
-        z += s->word;
         word[0] = TLSIM_MIX(z);
-        z = (word[0] + s->seed * 0xBF58476D1CE4E5B9u) ^ 0x9E3779B97F4A7C15u;
+        z = (word[0] + s->seed_product) ^ 0x9E3779B97F4A7C15u;
         word[1] = TLSIM_MIX(z);
         z = word[0] + 0x9E3779B97F4A7C15u;
         word[2] = TLSIM_MIX(z);
