@@ -28,7 +28,8 @@ from tlsim.tally import RARE, add_row, close_deal, n_metrics
 from tlsim.view import MAX_PARAMS
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
-_FIRST_BLOCK, _LARGEST_BLOCK = 1 << 11, 1 << 18
+_FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 18
+_FIRST_OF_OTHERS = 1 << 9  # for policies that may be slow: nobody knows before the first block
 _SHORT, _LONG = 0.1, 0.2  # seconds
 MAX_DEALS = 10**15  # well below the 2**56 that a stream's key holds; years of work
 
@@ -227,7 +228,8 @@ def blocks(
     `block` fixes the number of deals a block, instead of letting it grow to what takes a tenth of a second.
     """
     runner = _Runner(plan)
-    size = block or max(1, _FIRST_BLOCK // len(plan.seatings))
+    first = _FIRST_OF_OTHERS if any(policy.by_address for policy in plan.policies) else _FIRST_BLOCK
+    size = block or max(1, first // len(plan.seatings))
     pending: deque[Future[Block]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="tlsim") as pool:
         try:
