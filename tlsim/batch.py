@@ -67,6 +67,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, for JSON."""
+        sources = {policy.name: policy.source for policy in self.distinct if policy.source}
         return {
             "variant": self.rules.name,
             "players": self.players,
@@ -74,7 +75,7 @@ class Plan:
             "deals": self.deals,
             "seed": self.seed,
             "seatings": len(self.seatings),
-            "sources": {policy.name: policy.source for policy in self.distinct if policy.source},
+            **({"sources": sources} if sources else {}),  # SHA-256 of policies that are files
         }
 
 
