@@ -163,8 +163,12 @@ def title(name: str, table: pl.DataFrame) -> str:
 
 
 def heading(command: str, plan: Mapping[str, Any], *, width: int = WIDTH, symbols: bool = False) -> str:
-    """Return a command and its plan in one line, folded at `width`: `simulate · variant southern · players 4 · …`."""
-    shown = {key: _plan_value(value) for key, value in plan.items() if value not in (None, [], "", False)}
+    """Return a command and its plan in one line, folded at `width`: `simulate · variant southern · players 4 · …`.
+
+    Hashes of files are for machines, and left out.
+    """
+    told = {key: value for key, value in plan.items() if not isinstance(value, Mapping)}
+    shown = {key: _plan_value(value) for key, value in told.items() if value not in (None, [], "", False)}
     parts = [f"{key} {to_symbols(value) if symbols else value}" for key, value in shown.items()]
     return "\n".join(fold_parts([command, *parts], SEPARATOR, width))
 

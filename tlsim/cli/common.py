@@ -49,7 +49,7 @@ policy_option = click.option(
     default=[api.DEFAULT_POLICY],
     show_default=True,
     metavar="SPEC",
-    help="A policy; once for all seats, or once a seat.",
+    help="A policy, once for all seats or once a seat: a built-in name, or a function as mybot.py:choose,greed=0.3.",
 )
 seed_option = click.option("--seed", type=int, help="Any 64-bit integer; drawn and printed without.")
 players_option = click.option("--players", type=int, help="Players at the table; without, 4 where allowed.")
