@@ -530,3 +530,49 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert found.stderr.startswith("tlsim: warning: ")
     assert found.stderr.count("\n") == 1
+
+
+# ------------------------------------------------------------------------------------------------ numbers and output
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tlsim.simulate(deals=10.5), r"deals = 10.5: it is a whole number"),  # type: ignore[arg-type]
+        (lambda: tlsim.simulate(deals=True), r"deals = True: it is a whole number"),
+        (lambda: tlsim.simulate(deals="10"), r"deals = '10': it is a whole number"),  # type: ignore[arg-type]
+        (lambda: tlsim.simulate(deals=10, seed=1.5), r"seed = 1.5: it is a whole number"),  # type: ignore[arg-type]
+        (lambda: tlsim.simulate(deals=10, threads=1.5), r"threads = 1.5: it is"),  # type: ignore[arg-type]
+        (lambda: tlsim.simulate(deals=10, players="3"), r"players = '3': it is"),  # type: ignore[arg-type]
+        (lambda: tlsim.simulate(deals=10, level="0.9"), r"level 0.9: it lies between"),  # type: ignore[arg-type]
+        (lambda: tlsim.replay(deal=(0,)), r"deal = \(0,\): it is a number, or"),  # type: ignore[arg-type]
+    ],
+)
+def test_numbers_of_the_api_are_checked(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    import numpy as np
+
+    given = tlsim.simulate(deals=np.int64(10), seed=np.int64(1))  # type: ignore[arg-type]
+    assert (
+        given.to_json().partition('"tables"')[2] == tlsim.simulate(deals=10, seed=1).to_json().partition('"tables"')[2]
+    )
+
+
+def test_shares_of_few_deals_stay_between_0_and_1() -> None:
+    found = tlsim.simulate(policies=["lowest", "lowest", "random"], players=3, deals=2, seed=5)
+    for name in ("seats", "leader", "policies"):
+        rows = [row for row in found.tables[name].to_dicts() if row["metric"] == "first_out"]
+        assert all(0 <= row["low"] <= row["high"] <= 1 for row in rows)
+
+
+@pytest.mark.parametrize(("command", "code"), [("moves 3S >/dev/full", 1), ("moves 3S >&-", 0)])
+def test_output_that_cannot_be_written(command: str, code: int) -> None:
+    shell = f"{sys.executable} -m tlsim.cli {command}"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == code

@@ -3,6 +3,7 @@
 What a function needs is imported inside it, so that `tlsim variants` does not wait for Numba.
 """
 
+import operator
 import secrets
 import shlex
 import sys
@@ -61,8 +62,8 @@ def simulate(
     """
     plan = _plan(variant, policies, deals, seed, players)
     threads = _check_threads(threads)
-    if not 0 < level < 1:
-        raise InputError(f"level {level:g}: it lies between 0 and 1, as 0.95")
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
     from tlsim import batch
 
     _announce_compiling(batch.kernels(plan), "20 s")
@@ -131,7 +132,9 @@ def replay(
     The result prints as readable text; `extra["hands"]` holds the transcripts (RULES.md, section 11); the table `seats`
     has a row a hand and seat, `turns` a row a play or pass. Raises `InputError` and `PlayFault`.
     """
-    first, stop = deal if isinstance(deal, tuple) else (deal, deal + 1)
+    if isinstance(deal, tuple) and len(deal) != 2:
+        raise InputError(f"deal = {deal!r}: it is a number, or the first and the stop of a range")
+    first, stop = map(partial(_whole, "deal"), deal if isinstance(deal, tuple) else (deal, _whole("deal", deal) + 1))
     if not 0 <= first < stop:
         raise InputError(f"deals {first}:{stop}: deals count from 0, and the second number is the first one left out")
     plan = _plan(variant, policies, stop, seed, players)
@@ -373,18 +376,32 @@ def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | N
     from tlsim.rules import check_players, parse_variant
 
     rules = parse_variant(variant)
-    players = check_players(rules, players)
+    deals = _whole("deals", deals)
+    players = check_players(rules, None if players is None else _whole("players", players))
     chosen = parse_policies([policies] if isinstance(policies, str) else list(policies), players)
     if deals < 1:
         raise InputError(f"{deals} deals: at least 1 is needed")
     from tlsim.batch import Plan  # brings Numba along, so late
 
-    return Plan(rules, players, tuple(chosen), deals, secrets.randbits(_SEED_BITS) if seed is None else seed)
+    return Plan(
+        rules, players, tuple(chosen), deals, secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
+    )
+
+
+def _whole(name: str, value: Any) -> int:
+    """Return a whole number as a plain `int`, also from NumPy's; refuse anything else."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} = {value!r}: it is a whole number") from None
 
 
 def _check_threads(threads: int | None) -> int:
     from tlsim.machine import n_cores
 
+    threads = None if threads is None else _whole("threads", threads)
     if threads is not None and threads < 1:
         raise InputError(f"{threads} threads: at least 1 is needed; this machine has {n_cores()} cores")
     return threads or n_cores()

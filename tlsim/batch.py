@@ -20,7 +20,7 @@ from tlsim._jit import address_of, kernel, part
 from tlsim.cards import FULL, names
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
-from tlsim.game import FAULTS, NO_FAULT, PLAY_HAND, ROW, TABLE, call_play_hand, play_hand_kernel
+from tlsim.game import FAULTS, NO_FAULT, PLAY_HAND, RAISED, ROW, TABLE, call_play_hand, play_hand_kernel
 from tlsim.policies import Policy
 from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, builtin, check_players, pack
@@ -212,7 +212,9 @@ class _Runner:
         policy = self.plan.distinct[self.plan.seatings[seating][seat]].name
         mask = int(table[0]["fault_cards"])
         cards = " ".join(names(mask & FULL)) if mask else "a pass"
-        if mask & ~FULL:  # what a faulty policy returns may be any number
+        if int(table[0]["fault"]) == RAISED:
+            cards = "nothing played"
+        elif mask & ~FULL:  # what a faulty policy returns may be any number
             cards = f"{mask:#x}, a mask with bits that are no card"
         return (
             f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"

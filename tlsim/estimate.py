@@ -65,4 +65,6 @@ def share(total: int, squares: int, n: int, level: float, most: int) -> dict[str
     """
     if squares == most * total:
         return proportion(total // most, n, level)
-    return mean(total, squares, n, level, most)
+    row = mean(total, squares, n, level, most)
+    row["low"], row["high"] = max(row["low"], 0.0), min(row["high"], 1.0)  # a share is never beyond
+    return row

@@ -168,7 +168,11 @@ def heading(command: str, plan: Mapping[str, Any], *, width: int = WIDTH, symbol
     Hashes of files are for machines, and left out.
     """
     told = {key: value for key, value in plan.items() if not isinstance(value, Mapping)}
-    shown = {key: _plan_value(value) for key, value in told.items() if value not in (None, [], "", False)}
+    shown = {
+        key: str(value) if key == "seed" else _plan_value(value)
+        for key, value in told.items()
+        if value not in (None, [], "", False)
+    }
     parts = [f"{key} {to_symbols(value) if symbols else value}" for key, value in shown.items()]
     return "\n".join(fold_parts([command, *parts], SEPARATOR, width))
 
@@ -176,7 +180,7 @@ def heading(command: str, plan: Mapping[str, Any], *, width: int = WIDTH, symbol
 def _plan_value(value: Any) -> str:
     if isinstance(value, list) and len(value) > 1 and len(set(value)) == 1:
         return f"{value[0]} × {len(value)}"
-    return str(value) if isinstance(value, int) and value >= 1 << 32 else _cell(value)  # a seed is no amount
+    return _cell(value)
 
 
 def text(tables: Mapping[str, pl.DataFrame], *, width: int = WIDTH, colour: bool = False, symbols: bool = False) -> str:

@@ -254,7 +254,8 @@ def from_toml(text: str, name: str, where: str) -> Rules:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where}: not valid TOML: {error}") from None
+        end = f"at line {text.count(chr(10)) + (not text.endswith(chr(10)))}, the end"
+        raise InputError(f"{where}: not valid TOML: {str(error).replace('at end of document', end)}") from None
     with_base = table.pop("base", None)
     try:
         if with_base is not None and not isinstance(with_base, str):

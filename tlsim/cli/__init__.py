@@ -24,7 +24,7 @@ COMMANDS = {
     "doctor": ("machine", "versions, processor, cache, and what is wrong"),
     "warmup": ("machine", "compile the engine now"),
 }
-BAD_INPUT, FAULT, INTERRUPTED = 2, 1, 130  # exit codes
+BAD_INPUT, FAULT, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141  # exit codes
 
 
 _COMPLETION = """
@@ -64,7 +64,7 @@ class _Commands(click.Group):
             formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Run a command and exit: 0 done, 1 a fault in play, 2 bad input (one line), 130 interrupted."""
+        """Run a command and exit: 0 done, 1 a fault in play, 2 bad input (one line), 130 interrupted, 141 pipe."""
         kwargs = {"prog_name": "tlsim", **kwargs, "standalone_mode": False}
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -76,6 +76,10 @@ class _Commands(click.Group):
                 code = _say(str(error), FAULT)
             except click.Abort:  # click's name for Ctrl-C
                 code = _say("interrupted", INTERRUPTED)
+            except OSError as error:
+                code = _say(f"the output cannot be written: {error.strerror}", FAULT)
+            except SystemExit as error:  # 1 is click's way out when the reader of a pipe has gone
+                code = BROKEN_PIPE if error.code == 1 else error.code
         sys.exit(code if isinstance(code, int) else 0)
 
 

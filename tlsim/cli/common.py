@@ -90,6 +90,6 @@ def text_options() -> dict[str, Any]:
     """Return how to show text on stdout: width, colour and suit symbols, which only a terminal gets."""
     from tlsim.render import WIDTH
 
-    is_terminal = sys.stdout.isatty()
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
     width = min(WIDTH, shutil.get_terminal_size().columns) if is_terminal else WIDTH
     return {"width": width, "colour": is_terminal and not os.environ.get("NO_COLOR"), "symbols": is_terminal}

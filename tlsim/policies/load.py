@@ -126,7 +126,7 @@ def _load_module(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         where = f"line {error.lineno}" if isinstance(error, SyntaxError) else type(error).__name__
         raise InputError(f"{path} does not run: {where}: {first_line(error)}") from None
