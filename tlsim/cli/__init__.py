@@ -3,6 +3,7 @@
 A command is imported when it is used, and what it needs when it runs: `tlsim --help` imports click and nothing else.
 """
 
+import os
 import sys
 import warnings
 from importlib import import_module
@@ -77,6 +78,7 @@ class _Commands(click.Group):
             except click.Abort:  # click's name for Ctrl-C
                 code = _say("interrupted", INTERRUPTED)
             except OSError as error:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer has nowhere to go
                 code = _say(f"the output cannot be written: {error.strerror}", FAULT)
             except SystemExit as error:  # 1 is click's way out when the reader of a pipe has gone
                 code = BROKEN_PIPE if error.code == 1 else error.code
