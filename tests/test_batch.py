@@ -10,15 +10,13 @@ import pytest
 from tables import every_table
 
 from tlsim import batch
-from tlsim._jit import address_of, kernel
 from tlsim.batch import Plan, _Runner, blocks, kernels
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import ILLEGAL, NOT_HELD
-from tlsim.policies import BY_ADDRESS, Policy, lowest, random
-from tlsim.policies.load import parse_policies
+from tlsim.policies import Policy, lowest, random
+from tlsim.policies.load import compile_function, parse_policies
 from tlsim.rules import builtin, parse_variant
 from tlsim.summary import tables
-from tlsim.view import SIGNATURE
 
 PLAIN = "southern,instant_wins=none,opening_instant_wins=none"
 
@@ -103,8 +101,7 @@ def test_nobody_is_favoured_by_the_seat() -> None:
 
 
 def _by_address(module: Any) -> Policy:
-    compiled = kernel(module.choose.py_func)
-    return Policy("by address", BY_ADDRESS, address=address_of(compiled, SIGNATURE))
+    return compile_function("by address", module.choose.py_func)
 
 
 @pytest.mark.parametrize(("name", "module"), [("lowest", lowest), ("random", random)])
@@ -116,12 +113,9 @@ def test_policies_by_address_play_the_same(name: str, module: Any) -> None:
 
 
 def _policy(body: str) -> Policy:
-    from numba import njit
-
     scope: dict[str, Any] = {}
     exec(f"def choose(rules, view, stream):\n    {body}\n", scope)
-    compiled = njit(SIGNATURE)(scope["choose"])
-    return Policy("bad", BY_ADDRESS, address=address_of(compiled, SIGNATURE))
+    return compile_function("bad", scope["choose"])
 
 
 @pytest.mark.parametrize(
@@ -160,7 +154,7 @@ def test_bad_plans(changes: dict[str, Any], message: str) -> None:
 _SAME_BITS = """
 import numpy as np
 from tlsim.batch import Plan, _Runner, blocks, kernels
-from tlsim.policies.load import parse_policies
+from tlsim.policies.load import compile_function, parse_policies
 from tlsim.rules import builtin
 for variant, players in [("southern", 4), ("classic", 3)]:
     policies = parse_policies(["lowest"] + ["random"] * (players - 1), players)

@@ -1,5 +1,6 @@
 """Policies from files and libraries: the same game for the same decisions, and one clear line for what is wrong."""
 
+import dataclasses
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tlsim.batch import Plan, blocks
+from tlsim._jit import JIT
+from tlsim.batch import Plan, _Runner, blocks
 from tlsim.errors import InputError, PlayFault
 from tlsim.policies.header import PATH, c_header
 from tlsim.policies.load import parse_policies, parse_policy
@@ -40,6 +42,22 @@ def test_the_built_in_policies_as_files_play_the_same(variant: str, players: int
         few = tally(name, variant=variant, players=players, deals=20)
         uncompiled = tally(f"python:{EXAMPLES / file}:choose", variant=variant, players=players, deals=20)
         assert np.array_equal(uncompiled, few)
+
+
+@pytest.mark.skipif(not JIT, reason="without the compiler there are only calls")
+def test_a_policy_in_its_own_loop_plays_as_by_its_address(bot: Any) -> None:
+    rules, few = parse_variant("southern"), 300
+    text = "def choose(rules, view, stream, bold=0.5):\n    return kit.lowest_play(rules, view) if view.on == 0 or "
+    spec = bot(f"from tlsim import kit\n{text}kit.chance(stream) < bold + view.left[view.seat] / 26 else 0\n")
+    other = bot((EXAMPLES / "lowest.py").read_text(), "other.py")
+    policy = parse_policy(f"{spec}:choose,bold=0.2")
+    called = dataclasses.replace(policy, play_hand=0)
+    assert policy.play_hand != 0
+    plans = [Plan(rules, 4, (policy,) * 4, few, 1), Plan(rules, 4, (called,) * 4, few, 1)]
+    assert _Runner(plans[0]).play_hand == policy.play_hand != _Runner(plans[1]).play_hand
+    own, by_address = (_Runner(plan).play(0, few).tally for plan in plans)
+    assert np.array_equal(own, by_address)
+    assert _Runner(Plan(rules, 4, (policy, parse_policy(f"{other}:choose")) * 2, few, 1)).play_hand != policy.play_hand
 
 
 def test_a_library_in_c_plays_the_same(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ import numba  # noqa: E402
 from llvmlite import binding, ir  # noqa: E402
 from numba import njit, types  # noqa: E402
 from numba.core import cgutils, config  # noqa: E402
-from numba.extending import intrinsic, lower_builtin, type_callable  # noqa: E402
+from numba.extending import lower_builtin, type_callable  # noqa: E402
 from numba.np import arraymath  # noqa: E402
 
 if _HIDE_SCIPY:
@@ -55,8 +55,8 @@ HAS_PDEP = _has_bmi2()
 
 # The modules that kernels are made of, each importing only from those before it. Below them nothing knows Numba.
 ENGINE = (
-    "errors cards _jit rng rules policies shapes view combos features deal payoffs"
-    " policies.lowest policies.random policies.load policies.header tally game transcript batch kit speed"
+    "errors cards _jit _calls rng rules policies shapes view combos features deal payoffs"
+    " policies.lowest policies.random tally game policies.load policies.header transcript batch kit speed"
 ).split()
 
 
@@ -126,22 +126,9 @@ def _compile(function: Callable[..., Any], *, cache: bool = False, **options: An
     if JIT:
         _forget_literals(compiled)
         if not cache:
-            _make_inner(compiled)
+            _make_inner(compiled, options.get("forceinline", False))
         elif CACHE_FOLDER is not None:
-            _forgive_the_cache(compiled)
-    return compiled
-
-
-def compile_file(function: Any, source: str) -> Any:
-    """Return a user's function to be compiled, cached by the hash of its source beside the engine."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{source[:16]}") if CACHE_FOLDER else ""
-    try:
-        compiled = njit(nogil=True, cache=CACHE_FOLDER is not None)(function)
-    finally:
-        config.CACHE_DIR = before
-    if JIT and CACHE_FOLDER is not None:
-        _forgive_the_cache(compiled)
+            forgive_the_cache(compiled)
     return compiled
 
 
@@ -152,7 +139,7 @@ def first_line(error: BaseException) -> str:
     return (telling or lines or [type(error).__name__])[0]
 
 
-def _forgive_the_cache(compiled: Any) -> None:
+def forgive_the_cache(compiled: Any) -> None:
     """Let a cache file that cannot be read be compiled anew, and one that cannot be written cost only a warning.
 
     Numba writes files under another name and renames them: processes that start at once do no harm to each other.
@@ -192,7 +179,7 @@ def _forget_literals(compiled: Any) -> None:
     compiled.get_call_template = lambda args, kws: template(tuple(map(types.unliteral, args)), kws)
 
 
-def _make_inner(compiled: Any) -> None:
+def _make_inner(compiled: Any, inlined: bool) -> None:
     """Stop an inner function at LLVM code for its callers: no machine code, no way in from Python (a quarter faster).
 
     Numba compiles its own inner functions with the same flags (`BaseContext.compile_only_no_cache`).
@@ -200,6 +187,7 @@ def _make_inner(compiled: Any) -> None:
 
     def flags_for_inner(flags: Any) -> Any:
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        flags.forceinline = inlined  # Numba would hand down that of the caller
         return flags
 
     def keep_overload(result: Any) -> None:
@@ -255,6 +243,24 @@ def part(function: F) -> F:
     loop would optimise the whole of it once more (measured: 40 s against 10 s).
     """
     return _compile(function, inline="always")
+
+
+def cold(function: F) -> F:
+    """Compile a function that kernels call now and then: its code stays out of its callers."""
+    compiled = _compile(function)
+    if JIT:
+        add = compiled.add_overload
+
+        def add_apart(result: Any) -> None:
+            result.library._ensure_finalized()
+            for f in result.library._final_module.functions:
+                if f.name == result.fndesc.llvm_func_name:
+                    f.add_function_attribute("noinline")
+                    f.add_function_attribute("cold")
+            add(result)
+
+        compiled.add_overload = add_apart
+    return compiled
 
 
 def helper(function: F) -> F:
@@ -365,64 +371,3 @@ def _kth_bit_loop(a: int, k: int) -> int:
 
 # The k-th set bit of a mask (k from 0), as a mask; 0 when there are no more than k. k is taken modulo 64.
 kth_bit = primitive(_kth_bit_pdep if HAS_PDEP and JIT else _kth_bit_loop)
-
-
-# ------------------------------------------------------------------------------------------------ calls by address
-
-
-# Without the compiler an address is a number in this table.
-_PLAIN: dict[int, Callable[..., Any]] = {}
-
-
-def call_by_address(signature: Any) -> Any:
-    """Return `call(address, arguments) -> (status, value)` for functions compiled for one signature.
-
-    `arguments` is a tuple. It follows Numba's own calling convention (checked against Numba 0.68): records cross as
-    plain pointers, and an exception in the callee comes back as a status other than 0.
-    """
-    if not JIT:
-        return lambda address, arguments: (0, _PLAIN[int(address)](*arguments))
-    result, arguments_type = types.UniTuple(types.int64, 2), types.Tuple(signature.args)
-
-    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        function_type = context.call_conv.get_function_type(signature.return_type, signature.args)
-        value = cgutils.alloca_once(builder, _WORD)
-        excinfo = cgutils.alloca_once(builder, function_type.args[1].pointee)
-        target = builder.inttoptr(args[0], function_type.as_pointer())
-        status = builder.call(target, [value, excinfo, *cgutils.unpack_tuple(builder, args[1])])
-        return context.make_tuple(builder, result, [builder.sext(status, _WORD), builder.load(value)])
-
-    @intrinsic
-    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001
-        return result(types.int64, arguments_type), codegen
-
-    return call
-
-
-def call_c_address(signature: Any) -> Any:
-    """Return `call(address, arguments) -> value` for functions of the C calling convention: records are pointers."""
-    if not JIT:
-        return lambda address, arguments: _PLAIN[int(address)](*arguments)
-    arguments_type = types.Tuple(signature.args)
-
-    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        pointers = cgutils.unpack_tuple(builder, args[1])
-        function_type = ir.FunctionType(_WORD, [pointer.type for pointer in pointers])
-        return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), pointers)
-
-    @intrinsic
-    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001
-        return types.int64(types.int64, arguments_type), codegen
-
-    return call
-
-
-def address_of(function: Any, signature: Any) -> int:
-    """Return the native address, valid in this process, of a function; compile it for `signature`, or load it."""
-    if not JIT:
-        _PLAIN[id(function)] = function
-        return id(function)
-    if signature.args not in function.overloads:
-        function.compile(signature)
-    compiled = function.overloads[signature.args]
-    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))

@@ -16,11 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tlsim import combos, features, transcript
-from tlsim._jit import address_of, kernel, part
+from tlsim._calls import address_of
+from tlsim._jit import kernel, part
 from tlsim.cards import FULL, names
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
-from tlsim.game import FAULTS, NO_FAULT, PLAY_HAND, RAISED, ROW, TABLE, call_play_hand, play_hand_kernel
+from tlsim.game import (
+    FAULTS,
+    NO_FAULT,
+    PLAY_HAND,
+    RAISED,
+    ROW,
+    TABLE,
+    call_play_hand,
+    play_hand_kernel,
+    play_shown_hand,
+)
 from tlsim.policies import Policy
 from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, builtin, check_players, pack
@@ -91,16 +102,14 @@ class Block:
 
 
 # A policy as kernels take it.
-POLICY = np.dtype(
-    (np.record, [("number", "i8"), ("address", "i8"), ("n_params", "i8"), ("params", "f8", (MAX_PARAMS,))])
-)
+POLICY = np.dtype((np.record, [("number", "i8"), ("address", "i8"), ("params", "f8", (MAX_PARAMS,))]))
 
 
 def pack_policies(policies: list[Policy]) -> Any:
     """Return policies as records of dtype `POLICY`."""
     packed = np.zeros(len(policies), POLICY).view(np.recarray)
     for record, policy in zip(packed, policies, strict=True):
-        record["number"], record["address"], record["n_params"] = policy.number, policy.address, len(policy.params)
+        record["number"], record["address"] = policy.number, policy.address
         record["params"][: len(policy.params)] = policy.params
     return packed
 
@@ -110,7 +119,6 @@ def seat_policy(table: Any, seat: int, policy: Any) -> None:
     """Put a policy in a seat."""
     table.policy[seat] = policy.number
     table.address[seat] = policy.address
-    table.n_params[seat] = policy.n_params
     for k in range(MAX_PARAMS):
         table.params[seat].value[k] = policy.params[k]
 
@@ -168,7 +176,15 @@ class _Runner:
         self.seatings = np.array(plan.seatings, np.int64)
         self.policies = pack_policies(plan.distinct)
         self.seed = np.uint64(plan.seed % (1 << 64))
-        self.play_hand = address_of(kernels(plan, shown)[0], PLAY_HAND)
+        self.play_hand = self._find_play_hand(shown)
+
+    def _find_play_hand(self, shown: bool) -> int:
+        """Return the address of the kernel that plays a hand: if it can be, one that has the policy in it."""
+        kernel = kernels(self.plan, shown)[0]
+        loops = {policy.play_hand for policy in self.plan.policies if policy.by_address}
+        if kernel is play_shown_hand and len(loops) == 1 and loops != {0}:
+            return loops.pop()
+        return address_of(kernel, PLAY_HAND)
 
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""

@@ -7,10 +7,10 @@ import numpy as np
 from tlsim._jit import helper, kth_bit, part, popcount, primitive
 from tlsim.cards import FULL
 from tlsim.policies import LOWEST
-from tlsim.rng import DEAL, POLICY, below, draw, set_key
+from tlsim.rng import DEAL, POLICY, below, draw_open, open_stream, set_key
 
 
-@helper
+@primitive
 def deal_four_by_13(table: Any) -> None:
     """Deal four hands of 13, exactly uniformly, a third of the cost of a shuffle.
 
@@ -30,13 +30,13 @@ def deal_four_by_13(table: Any) -> None:
 @primitive
 def _halve(stream: Any, cards: int, n: int) -> int:
     """Return a uniform choice of n of 2n cards."""
-    chosen = cards & np.int64(draw(stream) >> np.uint64(12))
+    chosen = cards & np.int64(draw_open(stream) >> np.uint64(12))
     size = popcount(chosen)
     if size < n:
         chosen ^= cards
         size = 2 * n - size
     while size > n:
-        chosen ^= kth_bit(chosen, below(draw(stream), size))
+        chosen ^= kth_bit(chosen, below(draw_open(stream), size))
         size -= 1
     return chosen
 
@@ -48,7 +48,7 @@ def deal_any(table: Any, players: int, cards: int) -> None:
     for seat in range(players):
         hand = 0
         for _ in range(cards):
-            card = kth_bit(remaining, below(draw(table.deal_stream), size))
+            card = kth_bit(remaining, below(draw_open(table.deal_stream), size))
             size -= 1
             remaining ^= card
             hand |= card
@@ -59,11 +59,12 @@ def deal_any(table: Any, players: int, cards: int) -> None:
 def deal_hands(rules: Any, table: Any, seed: Any, deal: int) -> None:
     """Deal the hands of one deal and draw its dealer; key the streams of the policies."""
     set_key(table.deal_stream, seed, deal, DEAL, 0)
+    open_stream(table.deal_stream)
     if rules.players == 4 and rules.cards == 13:
         deal_four_by_13(table)
     else:
         deal_any(table, rules.players, rules.cards)
-    table.sight.dealer = below(draw(table.deal_stream), rules.players)
+    table.sight.dealer = below(draw_open(table.deal_stream), rules.players)
     for seat in range(rules.players):
         table.dealt[seat] = table.hands[seat]
         if table.policy[seat] != LOWEST:  # which never draws

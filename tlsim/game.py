@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from tlsim._jit import call_by_address, call_c_address, helper, lowest_bit, part, popcount, primitive, scalar_kernel
+from tlsim._calls import RAISED as POLICY_RAISED
+from tlsim._calls import call_by_address
+from tlsim._jit import helper, lowest_bit, part, popcount, primitive, scalar_kernel
 from tlsim.cards import TWOS
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
 from tlsim.features import instant_kind, instant_win, leftover
@@ -19,8 +21,7 @@ from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS, RULES
 from tlsim.shapes import QUAD_RUN
 from tlsim.tally import MAX_METRICS
-from tlsim.view import C_SIGNATURE, MAX_DECISIONS, MAX_SEATS, PARAMS, SIGNATURES, VIEW
-from tlsim.view import RAISED as RAISED_IN_C
+from tlsim.view import C_SIGNATURE, MAX_DECISIONS, MAX_SEATS, PARAMS, VIEW
 
 # What is wrong with a play, as `play_hand` reports it.
 NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS = range(7)
@@ -32,6 +33,7 @@ FAULTS = {
     MUST_PLAY: "it may not pass while it can play (must_play)",
     SCRIPT_ENDS: "the plays given end before the hand does",
 }
+SCRIPT_IS_OVER = POLICY_RAISED + 1  # what a script answers then: no cards are that word
 
 # The result of one hand.
 ROW = np.dtype(
@@ -65,9 +67,8 @@ TABLE = np.dtype(
             ("streams", STREAM, (MAX_SEATS,)),  # of the policy in each seat
             ("deal_stream", STREAM),
             ("policy", "i8", (MAX_SEATS,)),  # the number of the policy in each seat …
-            ("address", "i8", (MAX_SEATS,)),  # … and its address, for policies without a number
+            ("address", "i8", (MAX_SEATS,)),  # … and its address, 0 for those without
             ("params", PARAMS, (MAX_SEATS,)),  # … and its parameters
-            ("n_params", "i8", (MAX_SEATS,)),
             ("script", "i8", (MAX_DECISIONS,)),  # the turns of the policy SCRIPT, whoever's they are
             ("n_script", "i8"),
             ("fault", "i8"),  # what is wrong with the last play; NO_FAULT
@@ -82,8 +83,7 @@ TABLE = np.dtype(
     )
 )
 
-_call_0, _call_1, _call_2, _call_3, _call_4 = map(call_by_address, SIGNATURES)
-_call_c = call_c_address(C_SIGNATURE)
+call_policy = call_by_address(C_SIGNATURE)
 PLAY_HAND = types.int64(from_dtype(RULES), from_dtype(TABLE), from_dtype(ROW), types.int64, types.int64)
 call_play_hand = call_by_address(PLAY_HAND)
 
@@ -107,55 +107,27 @@ def next_seat(seats: int, seat: int) -> int:
 
 
 @helper
-def call_with_params(rules: Any, table: Any, stream: Any, seat: int) -> Any:
-    """Return the status and the cards of a compiled policy, called with as many parameters as it takes."""
-    address, n, view, value = table.address[seat], table.n_params[seat], table.sight, table.params[seat].value
-    if n == 1:
-        return _call_1(address, (rules, view, stream, value[0]))
-    if n == 2:
-        return _call_2(address, (rules, view, stream, value[0], value[1]))
-    if n == 3:
-        return _call_3(address, (rules, view, stream, value[0], value[1], value[2]))
-    return _call_4(address, (rules, view, stream, value[0], value[1], value[2], value[3]))
-
-
-@helper
-def decide_otherwise(rules: Any, table: Any, seat: int) -> int:
+def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
     """Return the cards that a policy plays which is not a compiled function called by its address."""
-    number = table.policy[seat]
+    table.sight.hand, table.sight.on = hand, on
     stream = table.streams[seat]
-    if number == LOWEST:
+    if table.policy[seat] == BY_C_ADDRESS:
+        return call_policy(table.address[seat], (rules, table.sight, stream, table.params[seat], hand, on))
+    if table.policy[seat] == LOWEST:
         return lowest.choose(rules, table.sight, stream)
-    if number == RANDOM:
+    if table.policy[seat] == RANDOM:
         return random.choose(rules, table.sight, stream)
-    if number == BY_C_ADDRESS:
-        cards = _call_c(table.address[seat], (rules, table.sight, stream, table.params[seat]))
-        if cards == RAISED_IN_C:
-            table.fault = RAISED
-            return 0
-        return cards
     turn = table.sight.n_turns
-    if turn >= table.n_script:
-        table.fault = SCRIPT_ENDS
-        return 0
-    return table.script[turn]
+    return table.script[turn] if turn < table.n_script else SCRIPT_IS_OVER
 
 
 @part
-def decide_any(rules: Any, table: Any, seat: int) -> int:
-    """Return the cards that the policy in a seat plays, whichever it is; in a fault set `table.fault`."""
+def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+    """Return the cards that the policy in a seat plays, whichever it is, or a word that says why it plays none."""
     at = np.uint64(seat)
     if table.policy[at] != BY_ADDRESS:
-        return decide_otherwise(rules, table, seat)
-    table.sight.second = 0
-    stream = table.streams[at]
-    if table.n_params[at] == 0:
-        status, cards = _call_0(table.address[at], (rules, table.sight, stream))
-    else:
-        status, cards = call_with_params(rules, table, stream, seat)
-    if status != 0:
-        table.fault = RAISED
-    return cards
+        return decide_otherwise(rules, table, seat, hand, on)
+    return call_policy(table.address[at], (rules, table.sight, table.streams[at], table.params[at], hand, on))
 
 
 @part
@@ -245,18 +217,32 @@ def settle_pile(table: Any) -> None:
 @helper
 def stop_at_fault(table: Any, fault: int, cards: int, seat: int, holding: int, turns: int) -> int:
     """Return the seats that hold cards, with the fault and its place noted in the table."""
-    table.fault, table.fault_cards = table.fault or fault, cards
+    table.fault = RAISED if cards == POLICY_RAISED else SCRIPT_ENDS if cards == SCRIPT_IS_OVER else fault
+    table.fault_cards = cards
     table.sight.seat, table.sight.n_turns = seat, turns
     return holding
 
 
 @part
-def show_play(view: Any, seat: int, cards: int) -> None:
-    """Write a play to what everybody has seen."""
-    at = np.uint64(seat)
+def show_turn(
+    view: Any, seat: int, hand: int, on: int, again: int, passed: int, turns: int, bound: bool, shown: bool
+) -> None:
+    """Write what the seat to act has to know; with `shown` the hand and the play to beat go with the call."""
+    if bound:
+        view.asked_again = again
+    if shown:
+        view.seat, view.passed, view.n_turns = seat, passed, turns
+    else:
+        view.hand, view.on = hand, on
+
+
+@part
+def show_play(table: Any, seat: int, cards: int, rest: int) -> None:
+    """Write a play, and what remains of the hand, to what everybody has seen."""
+    at, view = np.uint64(seat), table.sight
     view.owner, view.on_cards = seat, cards
-    view.left[at] -= popcount(cards)
-    view.played[at] |= cards
+    view.left[at] = popcount(rest)
+    view.played[at] = table.dealt[at] ^ rest
 
 
 @part
@@ -286,13 +272,11 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
         while True:
             hand = table.hands[np.uint64(seat)]
             again = (passed >> seat) & 1 if bound else 0
-            view.hand, view.on, view.asked_again = hand, on, again
-            if shown:
-                view.seat, view.passed, view.n_turns = seat, passed, turns
-            cards = decide_any(rules, table, seat) if shown else decide_plain(rules, table, seat)
+            show_turn(view, seat, hand, on, again, passed, turns, bound, shown)
+            cards = decide_any(rules, table, seat, hand, on) if shown else decide_plain(rules, table, seat)
             code = classify(rules, cards)
             fault = fault_of(rules, table, hand, on, required, again, cards, code, bound)
-            if fault != NO_FAULT or (shown and table.fault != NO_FAULT):
+            if fault != NO_FAULT:
                 return stop_at_fault(table, fault, cards, seat, holding, turns)
             if shown:
                 view.turn_seat[np.uint64(turns)], view.turn_cards[np.uint64(turns)] = seat, cards
@@ -305,7 +289,7 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
                 on, on_cards, owner, required = code, cards, seat, 0
                 view.required = 0
                 if shown:
-                    show_play(view, seat, cards)
+                    show_play(table, seat, cards, hand ^ cards)
                 table.hands[np.uint64(seat)] = hand ^ cards
                 if hand == cards:
                     row.places[seat] = rules.players + 1 - popcount(holding)
@@ -341,19 +325,22 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
     view = table.sight
     lowest_dealt = 0
     for seat in range(rules.players):
-        table.owed[seat] = 0
         lowest_dealt |= table.hands[seat]
     lowest_dealt &= -lowest_dealt
-    holder = 0
-    for seat in range(rules.players):
-        view.left[seat] = popcount(table.hands[seat])
-        view.played[seat] = 0
-        holder = seat if table.hands[seat] & lowest_dealt != 0 else holder
+    holder, seats = 0, (1 << rules.players) - 1
+    while seats != 0:
+        at = np.uint64(lowest_bit(seats))
+        seats &= seats - 1
+        view.left[at] = popcount(table.hands[at])
+        view.played[at] = 0
+        table.owed[at] = 0
+        holder = np.int64(at) if table.hands[at] & lowest_dealt != 0 else holder
     leader = holder if leader < 0 else leader
     view.opening = opening
     view.required = lowest_dealt if opening and rules.first_lead != 2 else 0
     view.holding = (1 << rules.players) - 1
     view.n_turns = 0
+    view.asked_again = 0
     table.fault = NO_FAULT
     table.pile_value = 0
     row.dealer = view.dealer
@@ -396,9 +383,11 @@ def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, boun
     if table.fault != NO_FAULT:
         return table.fault
     place_the_rest(rules, table, row, holding)
-    for seat in range(rules.players):
-        row.twos_left += popcount(table.hands[seat] & TWOS)
-    pay(rules, table, row)
+    left = holding
+    while left != 0:
+        row.twos_left += popcount(table.hands[np.uint64(lowest_bit(left))] & TWOS)
+        left &= left - 1
+    pay(rules, table, row, holding)
     return NO_FAULT
 
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from tlsim._jit import helper, lowest_bit, popcount
+import numpy as np
+
+from tlsim._jit import helper, lowest_bit, part, popcount, primitive
 from tlsim.features import leftover
 
 
@@ -23,20 +25,26 @@ def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
 
 
 @helper
+def furthest_of_last(rules: Any, row: Any, first: int) -> int:
+    """Return the seat of the loser where last places are shared: the one furthest to the left of the first."""
+    worst, loser = 0, 0
+    for step in range(1, rules.players):
+        seat = (first + step) % rules.players
+        if row.places[seat] >= worst:
+            worst, loser = row.places[seat], seat
+    return loser
+
+
+@primitive
 def first_and_loser(rules: Any, row: Any) -> int:
-    """Return `first << 3 | loser`: of equal last places the one furthest to the left of the first (section 4.8)."""
+    """Return `first << 3 | loser` (section 4.8)."""
     first, loser = 0, -1
     for seat in range(rules.players):
-        if row.places[seat] == 1:
-            first = seat
-        if row.places[seat] == rules.players:
-            loser = seat
-    if loser < 0:  # last places are shared
-        worst = 0
-        for step in range(1, rules.players):
-            seat = (first + step) % rules.players
-            if row.places[seat] >= worst:
-                worst, loser = row.places[seat], seat
+        place = row.places[np.uint64(seat)]
+        first = seat if place == 1 else first
+        loser = seat if place == rules.players else loser
+    if loser < 0:
+        loser = furthest_of_last(rules, row, first)
     return first << 3 | loser
 
 
@@ -56,10 +64,8 @@ def pay_by_place(rules: Any, row: Any, first: int) -> None:
 
 
 @helper
-def pay(rules: Any, table: Any, row: Any) -> None:
-    """Pay the end of a hand that was played out, in half units (section 10)."""
-    ends = first_and_loser(rules, row)
-    first, loser = ends >> 3, ends & 7
+def pay_base(rules: Any, table: Any, row: Any, first: int, loser: int) -> None:
+    """Pay what the places come to, penalties apart (section 10)."""
     if rules.payoff == 0:
         for seat in range(rules.players):
             row.payoffs[seat] = 2
@@ -72,16 +78,28 @@ def pay(rules: Any, table: Any, row: Any) -> None:
             seat = (first + step) % rules.players
             row.payoffs[seat] = -2 * popcount(table.hands[seat])
             row.payoffs[first] += 2 * popcount(table.hands[seat])
-    for seat in range(rules.players):
+
+
+@part
+def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
+    """Pay the end of a hand that was played out, in half units (section 10); `holding`: who still holds cards."""
+    ends = first_and_loser(rules, row)
+    first = ends >> 3
+    pay_base(rules, table, row, first, ends & 7)
+    while holding != 0:  # nobody else pays first place more
+        seat = np.uint64(lowest_bit(holding))
+        holding &= holding - 1
         extra = 0
         if rules.cong and table.hands[seat] == table.dealt[seat] and row.payoffs[seat] < 0:
             extra -= row.payoffs[seat]
-        if rules.leftover_penalties and table.hands[seat] != 0:
+        if rules.leftover_penalties:
             extra += leftover(rules, table.hands[seat])
-        row.payoffs[seat] -= extra
-        row.payoffs[first] += extra
-    for seat in range(rules.players):
-        row.payoffs[seat] += table.owed[seat]
+        if extra != 0:
+            row.payoffs[seat] -= extra
+            row.payoffs[np.uint64(first)] += extra
+    if rules.chop_penalties:
+        for seat in range(rules.players):
+            row.payoffs[seat] += table.owed[seat]
 
 
 @helper

@@ -79,6 +79,12 @@ def draw(stream: Any) -> Any:
     """Return the next word of a stream: 64 independent random bits, as `uint64`."""
     if stream.is_open == 0:
         open_stream(stream)
+    return draw_open(stream)
+
+
+@primitive
+def draw_open(stream: Any) -> Any:
+    """Return the next word of a stream that is open: several in a row stay in registers."""
     s0, s1, s2, s3 = stream.s0, stream.s1, stream.s2, stream.s3
     total = add64(s0, s3)
     word = add64((total << _S23) | (total >> _S41), s0)

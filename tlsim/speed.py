@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim._jit import address_of, kernel
+from tlsim._calls import address_of
+from tlsim._jit import kernel
 from tlsim.batch import Plan, blocks, kernels
 from tlsim.combos import legal_plays
 from tlsim.deal import deal_hands

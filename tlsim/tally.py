@@ -7,6 +7,8 @@ up in any order to the same bits.
 
 from typing import Any
 
+import numpy as np
+
 from tlsim._jit import part
 from tlsim.rules import INSTANT_WINS, N_TARGETS
 from tlsim.view import MAX_SEATS
@@ -46,11 +48,11 @@ def chops_at(players: int, n_policies: int) -> int:
 
 
 @part
-def add_outcome(x: Any, at: int, place: int, payoff: int) -> None:
-    """Add one seat's outcomes to three metrics."""
+def add_outcome(x: Any, at: Any, place: int, payoff: int) -> None:
+    """Add one seat's outcomes to the three metrics from `at`, an unsigned index, on."""
     x[at] += 1 if place == 1 else 0
-    x[at + 1] += place
-    x[at + 2] += payoff
+    x[at + np.uint64(1)] += place
+    x[at + np.uint64(2)] += payoff
 
 
 @part
@@ -74,20 +76,21 @@ def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any, rare_at: int)
         table.any_rare = 1
         x[rare_at + row.instant] += 1
     by_policy = SEATS_AT + 3 * rules.players
-    places, payoffs = 0, 0
+    places, payoffs, at = 0, 0, np.uint64(SEATS_AT)
     for seat in range(rules.players):
-        place, payoff = row.places[seat], row.payoffs[seat]
+        place, payoff = row.places[np.uint64(seat)], row.payoffs[np.uint64(seat)]
         places += place
         payoffs += payoff
-        add_outcome(x, SEATS_AT + 3 * seat, place, payoff)
+        add_outcome(x, at, place, payoff)
+        at += np.uint64(3)
         if rare_at > by_policy + 3:
-            add_outcome(x, by_policy + 3 * policy_of_seat[seat], place, payoff)
+            add_outcome(x, np.uint64(by_policy + 3 * policy_of_seat[seat]), place, payoff)
     if rare_at == by_policy + 3:  # one policy: it has all seats
-        x[by_policy] += 1
-        x[by_policy + 1] += places
-        x[by_policy + 2] += payoffs
-    place, payoff = row.places[row.leader], row.payoffs[row.leader]
-    add_outcome(x, LEADER_AT, place, payoff)
+        x[at] += 1
+        x[at + np.uint64(1)] += places
+        x[at + np.uint64(2)] += payoffs
+    place, payoff = row.places[np.uint64(row.leader)], row.payoffs[np.uint64(row.leader)]
+    add_outcome(x, np.uint64(LEADER_AT), place, payoff)
     x[OTHERS_AT] += 1 if place != 1 else 0
     x[OTHERS_AT + 1] += places - place
     x[OTHERS_AT + 2] += payoffs - payoff
@@ -98,8 +101,8 @@ def close_deal(table: Any, rare_at: int, tally: Any) -> None:
     """Add the sums of a deal and their squares to the tally, shape `(2, metrics)`, and clear them."""
     stop = rare_at + RARE if table.any_rare else rare_at
     for m in range(stop):
-        x = table.sums[m]
-        tally[0, m] += x
-        tally[1, m] += x * x
-        table.sums[m] = 0
+        x = table.sums[np.uint64(m)]
+        tally[0, np.uint64(m)] += x
+        tally[1, np.uint64(m)] += x * x
+        table.sums[np.uint64(m)] = 0
     table.any_rare = 0

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tlsim._jit import address_of, kernel
+from tlsim._calls import address_of
+from tlsim._jit import kernel
 from tlsim.cards import mask, names, parse_card
 from tlsim.combos import legal_plays, may_pass
 from tlsim.errors import InputError
@@ -19,7 +20,7 @@ from tlsim.rules import INSTANT_WINS, Rules, pack
 
 @kernel
 def _play_script(rules: Any, tables: Any, rows: Any, play_hand: int, opening: int, leader: int) -> Any:
-    return call_play_hand(play_hand, (rules[0], tables[0], rows[0], opening, leader))[1]
+    return call_play_hand(play_hand, (rules[0], tables[0], rows[0], opening, leader))
 
 
 @kernel

@@ -58,9 +58,9 @@ VIEW = np.dtype(
 PARAMS = np.dtype((np.record, [("value", "f8", (MAX_PARAMS,))]))
 
 _CONTRACT = (from_dtype(RULES), from_dtype(VIEW), from_dtype(STREAM))
-# The type of a compiled policy, by its number of parameters; …
+# The type of a policy written in Python, by its number of parameters.
 SIGNATURES = [types.int64(*_CONTRACT, *[types.float64] * n) for n in range(MAX_PARAMS + 1)]
-SIGNATURE = SIGNATURES[0]
-# … and that of a C function, which gets the address of its parameters, and returns RAISED to report a failure.
-C_SIGNATURE = types.int64(*_CONTRACT, from_dtype(PARAMS))
-RAISED = -(1 << 63)
+# The C function behind every policy but the built-in ones: it gets its parameters, and the words of the view that
+# matter most once more, in registers. C code may leave the last ones out. It returns RAISED to report a failure.
+C_SIGNATURE = types.int64(*_CONTRACT, from_dtype(PARAMS), types.int64, types.int64)
+IN_REGISTERS = tuple(dict(VIEW.fields or {})[name][1] for name in ("hand", "on"))  # their offsets in the view

@@ -6,8 +6,8 @@ A policy plays one seat: `choose(rules, view, stream)` returns the cards it play
 from dataclasses import dataclass, field
 from typing import Any
 
-# Numbers that kernels know (`tlsim.game.decide_any`): the built-in ones; turns that are written down
-# (`tlsim.transcript`); functions called by address, compiled by Numba or of the C calling convention.
+# Numbers that kernels know (`tlsim.game.decide_any`): the built-in policies; turns that are written down
+# (`tlsim.transcript`); functions called by address, compiled from Python, or in C and the like.
 BY_ADDRESS, LOWEST, RANDOM, SCRIPT, BY_C_ADDRESS = range(5)
 
 BUILTIN = {
@@ -26,9 +26,10 @@ class Policy:
     address: int = 0
     params: tuple[float, ...] = ()
     source: str = ""  # SHA-256 of the file that it is in
+    play_hand: int = 0  # the address of a kernel for whole hands with this policy in place of calls; 0: none
     keep: Any = field(default=None, compare=False)  # what must live as long as the address is used
 
     @property
     def by_address(self) -> bool:
-        """Return whether kernels call it by address."""
+        """Return whether it is called by address, and reads the view."""
         return self.number in (BY_ADDRESS, BY_C_ADDRESS)

@@ -20,12 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from tlsim._jit import address_of, compile_file, first_line
+from tlsim._calls import RAISED, compile_policy
+from tlsim._jit import first_line
 from tlsim.errors import InputError, nearest
+from tlsim.game import PLAY_HAND, play_shown_hand
 from tlsim.policies import BUILTIN, BY_ADDRESS, BY_C_ADDRESS, Policy
 from tlsim.rng import STREAM
 from tlsim.rules import RULES
-from tlsim.view import MAX_PARAMS, PARAMS, RAISED, SIGNATURES, VIEW
+from tlsim.view import IN_REGISTERS, MAX_PARAMS, PARAMS, SIGNATURES, VIEW
 
 _CONTRACT = ["rules", "view", "stream"]
 
@@ -76,14 +78,23 @@ def _from_file(spec: str, place: str, changes: list[str]) -> Policy:
     """Return a compiled function of a Python file."""
     function, source = _find_function(place)
     params = _parameters(function, changes)
-    signature = SIGNATURES[len(params)]
     try:
-        compiled = compile_file(function, source)
-        address = address_of(compiled, signature)
+        return compile_function(spec, function, params, source)
     except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
         debug = f"python:{place} runs it uncompiled"
         raise InputError(f"it cannot be compiled: {first_line(error)}; {debug}") from None
-    return Policy(spec, BY_ADDRESS, _summary(function), address, params, source, keep=compiled)
+
+
+def compile_function(
+    name: str, function: Callable[..., Any], params: tuple[float, ...] = (), source: str = ""
+) -> Policy:
+    """Return a Python function as a compiled policy; cached when the hash of its source is given.
+
+    Raises what Numba raises when it cannot compile the function.
+    """
+    loop = (play_shown_hand, PLAY_HAND)
+    called = compile_policy(function, source, SIGNATURES[len(params)], IN_REGISTERS, loop)
+    return Policy(name, BY_ADDRESS, _summary(function), called.address, params, source, called.loop, keep=called)
 
 
 def _from_python(spec: str, place: str, changes: list[str]) -> Policy:

@@ -7,7 +7,7 @@ card, then the lowest sum; if there are none, the weakest chop, likewise; else i
 
 from typing import Any
 
-from tlsim._jit import helper, lowest_bit, part, popcount, primitive
+from tlsim._jit import cold, lowest_bit, part, popcount, primitive
 from tlsim.cards import ONES
 from tlsim.combos import (
     chop_class,
@@ -55,7 +55,7 @@ def between(h: int, low: int, high: int) -> int:
     return h & ((1 << (4 * high)) - (1 << (4 * low)))
 
 
-@helper
+@primitive
 def lowest_straight(h: int, hi: int, length: int) -> int:
     """Return the straight of h with the lowest top card in hi, then the lowest sum; 0 for none."""
     starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
@@ -66,7 +66,7 @@ def lowest_straight(h: int, hi: int, length: int) -> int:
     return between(h & ~covered(h), start, last) | lowest(nibble(hi, last))
 
 
-@helper
+@primitive
 def lowest_double(h: int, hi: int, length: int) -> int:
     """Return the double straight of h with the lowest top card in hi, then the lowest sum; 0 for none."""
     starts = double_starts(h, hi, length)
@@ -78,7 +78,7 @@ def lowest_double(h: int, hi: int, length: int) -> int:
     return between(two_lowest(h), start, last) | lowest(nibble(h, last)) | top
 
 
-@helper
+@primitive
 def lowest_long(rules: Any, h: int, hi: int, kind: int, length: int) -> int:
     """Return the play of a kind from quad on with the lowest top card in hi, then the lowest sum; 0 for none."""
     if kind == STRAIGHT:
@@ -107,7 +107,7 @@ def lowest_match(rules: Any, h: int, on: int) -> int:
     return lowest_long(rules, h, hi, kind, length_of(on))
 
 
-@helper
+@primitive
 def weakest_chop(rules: Any, h: int, classes: int) -> int:
     """Return the lowest play of the weakest chop among the classes that h holds, 0 for none.
 
@@ -156,7 +156,7 @@ def longest_from_lowest(rules: Any, h: int) -> int:
     return g
 
 
-@helper
+@cold
 def choose_plain(rules: Any, view: Any) -> int:
     """Return the choice by comparing all legal plays: the plain version, and the one for rare obligations."""
     best, best_key = 0, 0

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tlsim._jit import helper, kth_bit, lowest_bit, part, popcount, primitive
+from tlsim._jit import cold, helper, kth_bit, lowest_bit, part, popcount, primitive
 from tlsim.combos import chop_class, class_kind, class_length, kind_of, last_play_barred, legal_plays, length_of, top_of
 from tlsim.features import count_straights
 from tlsim.rng import below, draw
@@ -273,7 +273,7 @@ def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
     return triples_at(d, e, f, below(word, popcount(d) + popcount(e) + popcount(f) + 1))
 
 
-@helper
+@cold
 def choose_plain(rules: Any, view: Any, word: Any) -> int:
     """Return the choice from the written-out legal plays: the plain version, and the one for obligations."""
     n = legal_plays(rules, view)

@@ -1,0 +1,211 @@
+"""Calls by address: how a kernel calls another one, or a policy that it was not compiled with.
+
+An address is that of a C function, so records cross as plain pointers. What is written here about Numba's and LLVM's
+inside was checked against Numba 0.68 with LLVM 22.
+"""
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tlsim._jit import CACHE_FOLDER, JIT, forgive_the_cache  # first: it imports Numba without SciPy
+
+# isort: split
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.core import cgutils, config
+from numba.extending import intrinsic
+
+_WORD = ir.IntType(64)
+
+# Without the compiler an address is a number in this table.
+_PLAIN: dict[int, Callable[..., Any]] = {}
+
+
+def call_by_address(signature: Any) -> Any:
+    """Return `call(address, arguments) -> value` for functions of the C calling convention: records are pointers.
+
+    `arguments` is a tuple. Those that the function does not take are ignored, as C has it.
+    """
+    if not JIT:
+        return lambda address, arguments: _PLAIN[int(address)](*arguments)
+    result, arguments_type = signature.return_type, types.Tuple(signature.args)
+
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        values = cgutils.unpack_tuple(builder, args[1])
+        function_type = ir.FunctionType(context.get_value_type(result), [value.type for value in values])
+        return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), values)
+
+    @intrinsic
+    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return result(types.int64, arguments_type), codegen
+
+    return call
+
+
+def address_of(function: Any, signature: Any) -> int:
+    """Return the address, valid in this process, of a kernel's C function; compile it for `signature`, or load it."""
+    if not JIT:
+        _PLAIN[id(function)] = function
+        return id(function)
+    if signature.args not in function.overloads:
+        function.compile(signature)
+    compiled = function.overloads[signature.args]
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+
+
+# ------------------------------------------------------------------------------------------------ policies of users
+
+# What the C function of a policy returns when the policy raises an exception: no card is that bit.
+RAISED = -(1 << 63)
+
+
+@dataclass(frozen=True)
+class Called:
+    """A policy compiled to be called by address."""
+
+    address: int
+    loop: int  # the address of a kernel that has it in place of a call by address; 0: none
+    keep: Any  # what must live as long as the addresses are used
+
+
+def compile_policy(function: Any, source: str, signature: Any, written: Sequence[int], loop: Any) -> Called:
+    """Return a user's policy `function(rules, view, stream, *parameters)`, compiled or from the cache.
+
+    `source` is the hash of its source; without one nothing is cached. Its C function is `(rules, view, stream,
+    parameters, *words)`: it first writes the words to the offsets `written` in the view, so that what the policy reads
+    there comes in registers. `loop` is `(kernel, signature)` of a kernel whose one call by address is that of a policy.
+    It is taken from the cache as LLVM code and compiled once more with the policy in place of the call, which takes
+    0.2 s: Numba has nothing to do for it. Raises what Numba raises.
+    """
+    if not JIT:
+        return _plain_policy(function, len(signature.args) - 3)
+    loop_text = _stripped(*loop)
+    key = hashlib.sha256(f"{source} {loop_text}".encode()).hexdigest()  # the names in it are those of one compilation
+    cached = CACHE_FOLDER is not None and source != ""
+    before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
+    config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{key[:16]}") if CACHE_FOLDER else ""
+    config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # as in `scalar_kernel`
+    try:
+        compiled = njit(nogil=True, cache=cached)(function)
+        if cached:
+            forgive_the_cache(compiled)
+        with _own_entry(compiled, written, loop_text):
+            address = address_of(compiled, signature)
+    finally:
+        config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
+    overload = compiled.overloads[signature.args]
+    name = overload.fndesc.llvm_cfunc_wrapper_name + _LOOP
+    return Called(address, int(overload.library.get_pointer_to_function(name)), compiled)
+
+
+def _plain_policy(function: Any, n_params: int) -> Called:
+    """Return a policy without the compiler."""
+
+    def entry(rules: Any, view: Any, stream: Any, params: Any, *_words: int) -> int:
+        try:
+            return int(function(rules, view, stream, *params["value"][:n_params]))
+        except Exception:
+            return RAISED
+
+    _PLAIN[id(entry)] = entry
+    return Called(id(entry), 0, entry)
+
+
+@contextlib.contextmanager
+def _own_entry(compiled: Any, written: Sequence[int], loop_text: str) -> Iterator[None]:
+    """Give a function, when it is compiled, our C function and its loop instead of what Numba would add to it."""
+
+    def without_python(flags: Any) -> Any:
+        flags.no_cpython_wrapper = True
+        return flags
+
+    def create_entry(library: Any, fndesc: Any, env: Any, call_helper: Any) -> None:
+        policy = compiled.py_func
+        if fndesc.lookup_globals() is not policy.__globals__ or fndesc.qualname != policy.__qualname__:
+            as_numba_does(library, fndesc, env, call_helper)
+            return
+        library.add_ir_module(_entry_module(context, fndesc, written))
+        library._final_module.get_function(fndesc.llvm_func_name).linkage = "internal"  # nobody else calls it
+        if own_loop := _with_policy(loop_text, fndesc.llvm_cfunc_wrapper_name):
+            library.add_llvm_module(binding.parse_assembly(own_loop))
+
+    context = compiled.targetctx
+    as_numba_does = context.create_cfunc_wrapper
+    compiled._compiler._customize_flags = without_python
+    context.create_cfunc_wrapper = create_entry
+    try:
+        yield
+    finally:
+        context.create_cfunc_wrapper = as_numba_does
+
+
+def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
+    """Return the LLVM module of the C function of a policy, see `compile_policy`."""
+    module = context.create_module("entry")
+    function_type = context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes)
+    policy = ir.Function(module, function_type, fndesc.llvm_func_name)
+    records, numbers = list(function_type.args[2:5]), function_type.args[5:]
+    params = ir.DoubleType().as_pointer()
+    entry_type = ir.FunctionType(_WORD, [*records, params, *[_WORD] * len(written)])
+    entry = ir.Function(module, entry_type, fndesc.llvm_cfunc_wrapper_name)
+    for record in entry.args[:3]:
+        record.add_attribute("noalias")
+    builder = ir.IRBuilder(entry.append_basic_block("entry"))
+    bytes_of_view = builder.bitcast(entry.args[1], ir.IntType(8).as_pointer())
+    for word, offset in zip(entry.args[4:], written, strict=True):
+        place = builder.gep(bytes_of_view, [ir.Constant(_WORD, offset)])
+        builder.store(word, builder.bitcast(place, _WORD.as_pointer()))
+    values = [builder.load(builder.gep(entry.args[3], [ir.Constant(_WORD, k)])) for k in range(len(numbers))]
+    arguments = [*entry.args[:3], *values]
+    status, play = context.call_conv.call_function(
+        builder, policy, fndesc.restype, fndesc.argtypes, arguments, attrs=("alwaysinline",)
+    )
+    raised = ir.Constant(_WORD, RAISED)
+    returns = fndesc.restype == types.int64  # not when all it does is raise
+    builder.ret(builder.select(status.is_error, raised, play) if returns else raised)
+    return module
+
+
+# ------------------------------------------------------------------------------------------------ a loop with a policy
+
+_LOOP = ".loop"  # what the name of a policy's C function is followed by in that of its loop
+
+
+def _stripped(kernel: Any, signature: Any) -> str:
+    """Return the LLVM code of a kernel, as `@loop`, and of its C function, `@c_loop`, without that of what they call.
+
+    Other functions are found by their names when the code is loaded, since the kernel is loaded before.
+    """
+    address_of(kernel, signature)
+    compiled = kernel.overloads[signature.args]
+    main = compiled.fndesc.llvm_func_name
+    kept = []
+    for block in re.split(r"(?m)^(?=define )", str(compiled.library._get_module_for_linking())):
+        head, _, body = block.partition("\n")
+        if not head.startswith("define ") or f"@{main}(" in head or f"@cfunc.{main}(" in head:
+            kept.append(block)
+            continue
+        if not ("@_ZN7cpython" in head or "@cfunc." in head):  # the ways in from Python and C
+            declaration = re.sub(r"^define (linkonce_odr )?", "declare ", head.rstrip("{ "))
+            kept.append(re.sub(r" (local_unnamed_addr|unnamed_addr)|!section_prefix !\d+", "", declaration))
+        kept.append(body[body.index("\n}\n") + 2 :])
+    text = "".join(kept).replace(f"@cfunc.{main}(", "@c_loop(").replace(f"@{main}(", "@loop(")
+    text = re.sub(r"(?m)^define linkonce_odr (.*@loop\()", r"define internal \1", text)
+    return re.sub(r"(?m)^define linkonce_odr (.*@c_loop\()", r"define \1", text)
+
+
+def _with_policy(text: str, name: str) -> str:
+    """Return the code of `_stripped` with its one call by address replaced by that of a policy's C function.
+
+    Empty when there is not one such call, as another version of Numba or LLVM might write it.
+    """
+    call = rf'call i64 @"{name}"\1 alwaysinline'
+    text, n = re.subn(r"call i64 %[\w.]+(\(ptr.*, i64 [^,]*, i64 [^,]*\))", call, text)
+    if n != 1:
+        return ""
+    text = text.replace("@c_loop(", f'@"{name}{_LOOP}"(').replace("@loop(", f'@"{name}{_LOOP}.inner"(')
+    return f'{text}\ndeclare i64 @"{name}"(ptr, ptr, ptr, ptr, i64, i64)\n'
