@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlsim.cards import names, parse_hand
-from tlsim.rules import parse_variant
 from tlsim.transcript import Hand
+from tlsim.variantfiles import parse_variant
 
 PATH = Path(__file__).parent / "data" / "perft.txt"
 

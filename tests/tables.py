@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from tlsim.errors import InputError
-from tlsim.rules import INSTANT_WINS, LINES, TARGETS, Rules, builtin, builtin_names, parse_variant, player_counts
+from tlsim.rules import INSTANT_WINS, LINES, TARGETS, Rules, player_counts
+from tlsim.variantfiles import builtin, builtin_names, parse_variant
 
 
 def every_table() -> list[tuple[str, int]]:

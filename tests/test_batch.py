@@ -15,8 +15,8 @@ from tlsim.errors import InputError, PlayFault
 from tlsim.game import ILLEGAL, NOT_HELD
 from tlsim.policies import Policy, lowest, random
 from tlsim.policies.load import compile_function, parse_policies
-from tlsim.rules import builtin, parse_variant
 from tlsim.summary import tables
+from tlsim.variantfiles import builtin, parse_variant
 
 PLAIN = "southern,instant_wins=none,opening_instant_wins=none"
 
@@ -155,7 +155,7 @@ _SAME_BITS = """
 import numpy as np
 from tlsim.batch import Plan, _Runner, blocks, kernels
 from tlsim.policies.load import compile_function, parse_policies
-from tlsim.rules import builtin
+from tlsim.variantfiles import builtin
 for variant, players in [("southern", 4), ("classic", 3)]:
     policies = parse_policies(["lowest"] + ["random"] * (players - 1), players)
     plan = Plan(builtin(variant), players, tuple(policies), 40, 1)

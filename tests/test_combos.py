@@ -9,7 +9,8 @@ from tlsim.cards import names, parse_hand
 from tlsim.combos import describe, moves
 from tlsim.errors import InputError
 from tlsim.features import describe_hand
-from tlsim.rules import builtin, builtin_names, pack
+from tlsim.rules import pack
+from tlsim.variantfiles import builtin, builtin_names
 from tlsim.view import MAX_PLAYS
 
 

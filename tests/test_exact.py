@@ -13,8 +13,9 @@ from tlsim._jit import kernel, popcount
 from tlsim.cards import TWOS
 from tlsim.deal import deal_hands
 from tlsim.game import TABLE
-from tlsim.rules import INSTANT_WINS, pack, parse_variant
+from tlsim.rules import INSTANT_WINS, pack
 from tlsim.shapes import quads
+from tlsim.variantfiles import parse_variant
 
 HANDS = comb(52, 13)
 EXACT = {

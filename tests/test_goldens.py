@@ -12,8 +12,8 @@ import pytest
 from tlsim.batch import Plan, hands
 from tlsim.handtext import show_hand
 from tlsim.policies.load import parse_policies
-from tlsim.rules import builtin, builtin_names
 from tlsim.transcript import replay
+from tlsim.variantfiles import builtin, builtin_names
 
 FOLDER = Path(__file__).parent / "goldens"
 # Deals of seed 1 with `random` in every seat: two kinds of chops in a hand, a 2 left with the loser, an instant win.

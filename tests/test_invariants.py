@@ -10,8 +10,9 @@ from tlsim.batch import Plan, _Runner, hands
 from tlsim.cards import FULL, mask, names, parse_card, parse_hand
 from tlsim.combos import describe, may_follow
 from tlsim.policies.load import parse_policies
-from tlsim.rules import Rules, parse_variant, player_counts
+from tlsim.rules import Rules, player_counts
 from tlsim.transcript import Hand
+from tlsim.variantfiles import parse_variant
 
 
 def walk(rules: Rules, players: int, deal: int) -> None:

@@ -13,7 +13,8 @@ import naive
 import pytest
 from naive import Cards, PaidChop, Position
 
-from tlsim.rules import Rules, parse_variant
+from tlsim.rules import Rules
+from tlsim.variantfiles import parse_variant
 
 VECTORS = Path(__file__).parent / "data/rules.jsonl"
 CASES = [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]

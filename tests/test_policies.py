@@ -14,7 +14,7 @@ from tlsim.batch import Plan, _Runner, blocks
 from tlsim.errors import InputError, PlayFault
 from tlsim.policies.header import PATH, c_header
 from tlsim.policies.load import parse_policies, parse_policy
-from tlsim.rules import parse_variant
+from tlsim.variantfiles import parse_variant
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

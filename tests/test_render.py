@@ -15,7 +15,7 @@ from tlsim import render
 from tlsim.errors import InputError
 from tlsim.handtext import piles, show_hand
 from tlsim.result import Result
-from tlsim.rules import parse_variant
+from tlsim.variantfiles import parse_variant
 
 
 def row(estimate: float, low: float, high: float, method: str = "mean", **keys: Any) -> dict[str, Any]:

@@ -4,21 +4,8 @@ from pathlib import Path
 import pytest
 
 from tlsim.errors import InputError
-from tlsim.rules import (
-    LINES,
-    TARGETS,
-    Rules,
-    builtin,
-    builtin_names,
-    check_players,
-    chop_line,
-    differences,
-    from_toml,
-    pack,
-    parse_variant,
-    player_counts,
-    rule_fields,
-)
+from tlsim.rules import LINES, TARGETS, Rules, check_players, chop_line, pack, player_counts, rule_fields
+from tlsim.variantfiles import builtin, builtin_names, differences, from_toml, parse_variant
 
 
 def test_every_rule_says_what_it_means_and_where_it_is_from() -> None:

@@ -20,8 +20,9 @@ from tlsim.cards import mask, numbers, parse_card
 from tlsim.policies import lowest
 from tlsim.policies import random as random_policy
 from tlsim.policies.load import parse_policies
-from tlsim.rules import INSTANT_WINS, TARGETS, Rules, pack, parse_variant, player_counts
+from tlsim.rules import INSTANT_WINS, TARGETS, Rules, pack, player_counts
 from tlsim.transcript import replay, transcript
+from tlsim.variantfiles import parse_variant
 from tlsim.view import VIEW
 
 Cards = frozenset[int]

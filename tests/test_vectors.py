@@ -8,7 +8,7 @@ import pytest
 
 from tlsim.cards import mask, parse_card
 from tlsim.combos import describe, may_follow
-from tlsim.rules import builtin
+from tlsim.variantfiles import builtin
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "data" / "rules.jsonl").read_text().splitlines()]
 

@@ -225,7 +225,7 @@ def moves(
 
 def _hand(cards: str | Sequence[str], variant: str) -> "tuple[Rules, int]":
     """Return checked rules and hand."""
-    from tlsim.rules import parse_variant
+    from tlsim.variantfiles import parse_variant
 
     rules, held = parse_variant(variant), _cards(cards)
     if held.bit_count() > rules.cards:
@@ -244,29 +244,25 @@ def _cards(cards: str | Sequence[str]) -> int:
 
 def variants(name: str | None = None, diff: tuple[str, str] | None = None) -> "Result":
     """Return the list of built-in variants; the rules of the variant `name`; or where the two of `diff` differ."""
-    from tlsim import rules
+    from tlsim import rules, variantfiles
     from tlsim.result import Result, provenance
 
     if name is not None and diff is not None:
         raise InputError("variants: give a name, or two to compare, not both")
     if diff is not None:
-        a, b = (rules.parse_variant(spec) for spec in diff)
+        a, b = (variantfiles.parse_variant(spec) for spec in diff)
         if diff[0] == diff[1]:
             raise InputError(f"variants: {diff[0]} is given twice: two to compare are needed")
-        tables = {"differences": _table(["rule", *diff], rules.differences(a, b))}
+        tables = {"differences": _table(["rule", *diff], variantfiles.differences(a, b))}
         return Result("variants", {"diff": list(diff)}, provenance(_line("variants", "--diff", *diff)), tables)
     if name is not None:
-        chosen = rules.parse_variant(name)
+        chosen = variantfiles.parse_variant(name)
         plan = {"variant": chosen.name, "summary": chosen.summary}
         return Result("variants", plan, provenance(_line("variants", name)), _rule_book(chosen))
-    known = [rules.builtin(known) for known in rules.builtin_names()]
-    rows = [(one.name, _span(rules.player_counts(one)), one.cards, one.summary) for one in known]
+    known = [variantfiles.builtin(known) for known in variantfiles.builtin_names()]
+    rows = [(one.name, rules.span(rules.player_counts(one)), one.cards, one.summary) for one in known]
     tables = {"variants": _table("variant players cards summary", rows)}
     return Result("variants", {}, provenance(_line("variants")), tables)
-
-
-def _span(counts: Sequence[int]) -> str:
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _rule_book(chosen: "Rules") -> "dict[str, pl.DataFrame]":
@@ -373,7 +369,8 @@ def _bench_tables(stages: "Sequence[Rate]", runs: "Sequence[Rate]") -> "dict[str
 def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | None, players: int | None) -> "Plan":
     """Return the checked plan; a seed is drawn when there is none."""
     from tlsim.policies.load import parse_policies
-    from tlsim.rules import check_players, parse_variant
+    from tlsim.rules import check_players
+    from tlsim.variantfiles import parse_variant
 
     rules = parse_variant(variant)
     deals = _whole("deals", deals)

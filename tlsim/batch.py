@@ -34,8 +34,9 @@ from tlsim.game import (
 )
 from tlsim.policies import Policy
 from tlsim.policies.load import parse_policies
-from tlsim.rules import Rules, builtin, check_players, pack
+from tlsim.rules import Rules, check_players, pack
 from tlsim.tally import RARE, add_row, close_deal, n_metrics
+from tlsim.variantfiles import builtin
 from tlsim.view import MAX_PARAMS
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.

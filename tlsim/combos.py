@@ -11,7 +11,7 @@ import numpy as np
 from tlsim._jit import helper, highest_bit, kernel, lowest_bit, popcount, primitive
 from tlsim.cards import ONES, TWOS, names
 from tlsim.errors import InputError
-from tlsim.rules import N_TARGETS, TARGETS, Rules, default_players, pack
+from tlsim.rules import N_TARGETS, TARGETS, Rules, check_players, pack
 from tlsim.shapes import (
     DOUBLE_STRAIGHT,
     KINDS,
@@ -285,13 +285,13 @@ KERNELS = [_write_moves, _classify]  # of `moves`
 
 def describe(rules: Rules, cards: int) -> tuple[str, int] | None:
     """Return the kind and length of a combination, `None` when the cards are none under these rules."""
-    code = int(_classify(pack(rules, default_players(rules)), cards))
+    code = int(_classify(pack(rules, check_players(rules, None)), cards))
     return (KINDS[code >> 10], (code >> 6) & 15) if code else None
 
 
 def may_follow(rules: Rules, play: int, on: int) -> bool:
     """Return whether one combination may be played on another (0: led), obligations apart."""
-    return bool(_may_follow(pack(rules, default_players(rules)), play, on))
+    return bool(_may_follow(pack(rules, check_players(rules, None)), play, on))
 
 
 def moves(rules: Rules, hand: int, on: int = 0, opening: bool = False) -> list[int]:
@@ -300,7 +300,7 @@ def moves(rules: Rules, hand: int, on: int = 0, opening: bool = False) -> list[i
     `on` is the play to beat, 0 to lead a pile; on an `opening` lead the hand's lowest card is required as
     `rules.first_lead` says. Raises `InputError` when `on` is no combination or shares cards with the hand.
     """
-    packed = pack(rules, default_players(rules))
+    packed = pack(rules, check_players(rules, None))
     views = np.zeros(1, VIEW).view(np.recarray)
     view = views[0]
     view["hand"] = hand

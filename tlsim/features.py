@@ -9,7 +9,7 @@ from typing import Any
 from tlsim._jit import helper, kernel, popcount, primitive
 from tlsim.cards import BLACK, NO_TWOS, ONES, RED, TWOS
 from tlsim.combos import describe, moves
-from tlsim.rules import INSTANT_WINS, Rules, chop_line, default_players, pack
+from tlsim.rules import INSTANT_WINS, Rules, check_players, chop_line, pack
 from tlsim.shapes import count_at, count_doubles, counts, covered, double_starts, presence, quads, runs, up1, up2, up3
 
 _FOUR_TWOS = INSTANT_WINS.index("four-twos")
@@ -268,7 +268,7 @@ def describe_hand(rules: Rules, hand: int) -> dict[str, Any]:
 
 def _packed_for(rules: Rules, hand: int) -> Any:
     """Return the packed rules for hands of this size: instant wins are those of a hand dealt with so many cards."""
-    packed = pack(rules, default_players(rules))
+    packed = pack(rules, check_players(rules, None))
     packed[0]["cards"] = hand.bit_count()
     return packed
 

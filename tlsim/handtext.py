@@ -7,7 +7,8 @@ from typing import Any
 from tlsim.cards import RANKS, TWOS, mask, names, parse_card, show
 from tlsim.errors import InputError
 from tlsim.render import SEPARATOR, WIDTH, fold_parts
-from tlsim.rules import Rules, chop_line, parse_variant
+from tlsim.rules import Rules, chop_line
+from tlsim.variantfiles import parse_variant
 
 _LONGEST_NAME = 30  # of a policy
 

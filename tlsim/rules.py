@@ -5,11 +5,7 @@ TOML reader, `name,key=value` changes, the rule book in words and the packed rec
 """
 
 import dataclasses
-import tomllib
-from collections.abc import Mapping
 from functools import cache
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +28,9 @@ INSTANT_WINS = (
     "threes-double-straight",
 )
 
+MAX_PLAYERS = 8
+DECK = 52
+
 Chops = tuple[tuple[str, tuple[str, ...]], ...]  # (line, its targets), in table order
 
 
@@ -48,9 +47,28 @@ class Rules:
     name: str = dataclasses.field(default="", compare=False)
     summary: str = dataclasses.field(default="", compare=False)
 
-    cards: int = _rule(13, "cards dealt to each player; 17 for three players", "4.1", choices={13: "", 17: ""})
-    min_players: int = _rule(2, "fewest players", "4.1", low=2, high=4)
-    max_players: int = _rule(4, "most players", "4.1", low=2, high=4)
+    decks: int | str = _rule(
+        "auto",
+        "packs of 52 cards",
+        "4.1",
+        choices={
+            "auto": "one for up to four players, two for more",
+            1: "one",
+            2: "two, so that every card is there twice",
+        },
+    )
+    cards: int | str = _rule(
+        13,
+        "cards dealt to each player",
+        "4.1",
+        choices={
+            13: "",
+            17: "for three players with one deck",
+            "equal": "as many as can be, for 5 to 8 players with two decks",
+        },
+    )
+    min_players: int = _rule(2, "fewest players", "4.1", low=2, high=MAX_PLAYERS)
+    max_players: int = _rule(4, "most players", "4.1", low=2, high=MAX_PLAYERS)
     first_lead: str = _rule(
         "included",
         "what the first lead of an opening hand must hold",
@@ -61,6 +79,7 @@ class Rules:
             "free": "anything",
         },
     )
+    first_lead_every_hand: bool = _rule(False, "every hand of a match is led as an opening hand is", "5")
     ends: str = _rule(
         "last",
         "when the hand ends",
@@ -76,6 +95,17 @@ class Rules:
     unlocked_chops: tuple[str, ...] = _rule(
         (), "chops that a player who has passed may still play on the pile", "4.5", choices=LINES
     )
+    ties: str = _rule(
+        "forbidden",
+        "a play that matches and has the same top card (two decks)",
+        "7",
+        choices={
+            "forbidden": "may not follow",
+            "later": "may follow, an exact copy included",
+            "kickers": "may follow where, from the top down, the first card that differs is higher",
+        },
+    )
+    trading: bool = _rule(False, "players may swap cards after the deal; four 2s are no instant win then", "8")
     pass_locks: bool = _rule(True, "a player who passes is out of the pile", "4.5")
     must_play: bool = _rule(False, "passing only when nothing can be played", "9")
     finish_on_two: bool = _rule(True, "the play that empties a hand may hold a 2", "9")
@@ -107,8 +137,7 @@ class Rules:
             raise InputError(f"min_players = {self.min_players} is more than max_players = {self.max_players}")
         if not player_counts(self):
             raise InputError(
-                f"cards = {self.cards} is for three players, but min_players = {self.min_players} and"
-                f" max_players = {self.max_players}"
+                f"{_why_not(self)}, but min_players = {self.min_players} and max_players = {self.max_players}"
             )
         if self.straight_min == 13 and not self.straight_twos:
             raise InputError("straight_min = 13: without straight_twos a straight has at most 12 cards")
@@ -130,28 +159,52 @@ def rule_fields() -> tuple[dataclasses.Field[Any], ...]:
     return tuple(field for field in dataclasses.fields(Rules) if "meaning" in field.metadata)
 
 
+def deal_of(rules: Rules, players: int) -> tuple[int, int]:
+    """Return the number of decks, and of cards dealt to each of so many players (section 4.1)."""
+    decks = int(rules.decks) if rules.decks != "auto" else 1 if players <= 4 else 2
+    return decks, decks * DECK // players if rules.cards == "equal" else int(rules.cards)
+
+
+def _can_be_dealt(rules: Rules, players: int) -> bool:
+    decks, cards = deal_of(rules, players)
+    if rules.cards == "equal":
+        return decks == 2 and players >= 5
+    return players * cards <= decks * DECK and (cards == 13 or (players, decks) == (3, 1))
+
+
 def player_counts(rules: Rules) -> list[int]:
-    """Return the numbers of players that the variant allows with its hand size (section 4.1)."""
-    counts = range(rules.min_players, rules.max_players + 1)
-    return [n for n in counts if n * rules.cards <= 52 and (rules.cards == 13 or n == 3)]
+    """Return the numbers of players that the variant allows with its decks and hand size (section 4.1)."""
+    return [n for n in range(rules.min_players, rules.max_players + 1) if _can_be_dealt(rules, n)]
 
 
-def default_players(rules: Rules) -> int:
-    """Return the number of players when none is asked for: four where the variant allows it, else the most."""
-    return player_counts(rules)[-1]
+def _why_not(rules: Rules) -> str:
+    """Return which numbers of players the decks and hand size are for."""
+    allowed = [n for n in range(2, MAX_PLAYERS + 1) if _can_be_dealt(rules, n)]
+    counts = f"is for {span(allowed)} players" if allowed else "cannot be dealt"
+    return f"cards = {rules.cards} with decks = {rules.decks} {counts}"
+
+
+def span(counts: list[int]) -> str:
+    """Return numbers of players in words: `2 to 4`, `3`."""
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def check_players(rules: Rules, players: int | None) -> int:
-    """Return `players`, or the default for `None`; raise `InputError` when the variant does not allow them."""
+    """Return `players`; for `None` four, or else the most that the variant allows.
+
+    Raises `InputError` when the variant does not allow them.
+    """
     counts = player_counts(rules)
     if players is None:
-        return counts[-1]
+        return 4 if 4 in counts else counts[-1]
     if players not in counts:
-        allowed = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        raise InputError(
-            f"{players} players: {rules.name} is for {allowed} with {rules.cards} cards each from one deck"
-        )
+        raise InputError(f"{players} players: {rules.name} is for {span(counts)} with {_describe_deal(rules)}")
     return players
+
+
+def _describe_deal(rules: Rules) -> str:
+    decks = {"auto": "one deck, two above four players", 1: "one deck", 2: "two decks"}[rules.decks]
+    return f"{'equal shares' if rules.cards == 'equal' else f'{rules.cards} cards each'} from {decks}"
 
 
 # ------------------------------------------------------------------------------------------------ values and text
@@ -177,15 +230,15 @@ def _check_value(field: dataclasses.Field[Any], value: Any) -> None:
                 raise InputError(f"chops.{line} = {format_value(targets)}: a chop does not chop its own kind")
     elif isinstance(field.default, tuple):
         _check_names(key, value, choices)
+    elif choices:
+        if isinstance(value, bool) or value not in choices:
+            raise InputError(f"{key} = {value}: it is one of {', '.join(map(str, choices))}")
     elif isinstance(field.default, bool):
         if not isinstance(value, bool):
             raise InputError(f"{key} = {value!r}: it is yes or no (true or false in TOML)")
     elif type(value) is not type(field.default):
-        kind = "a whole number" if isinstance(field.default, int) else "one of " + ", ".join(choices)
-        raise InputError(f"{key} = {value!r}: it is {kind}")
-    elif choices and value not in choices:
-        raise InputError(f"{key} = {value}: it is one of {', '.join(map(str, choices))}")
-    elif not choices and not low <= value <= high:
+        raise InputError(f"{key} = {value!r}: it is a whole number")
+    elif not low <= value <= high:
         why = ": a straight has at least 3 cards" if key == "straight_min" and value < low else ""
         raise InputError(f"{key} = {value}: it is from {low} to {high}{why}")
 
@@ -198,143 +251,6 @@ def _check_names(key: str, value: Any, known: tuple[str, ...]) -> None:
             raise InputError(f"{key}: unknown name {name!r}; {nearest(name, known)}")
     if len(set(value)) < len(value):
         raise InputError(f"{key} = {format_value(value)}: a name stands twice")
-
-
-def _parse_text(field: dataclasses.Field[Any], text: str) -> Any:
-    """Return the value that `key=text` gives a field; ill-typed text is left for `_check_value` to refuse."""
-    if isinstance(field.default, bool):
-        return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
-    if isinstance(field.default, tuple):
-        return _parse_names(text)
-    if isinstance(field.default, int):
-        try:
-            return int(text)
-        except ValueError:
-            return text
-    return text
-
-
-def _parse_names(text: str) -> tuple[str, ...]:
-    return () if text in ("none", "") else tuple(text.split("+"))
-
-
-def _set_chops(chops: Chops, changes: Mapping[str, tuple[str, ...]]) -> Chops:
-    """Return the chop table with some lines set, in table order; unknown lines go last, to be refused."""
-    table = dict(chops) | dict(changes)
-    order = [line for line in LINES if line in table] + [line for line in table if line not in LINES]
-    return tuple((line, table[line]) for line in order)
-
-
-# ------------------------------------------------------------------------------------------------ reading variants
-
-
-@cache
-def builtin_names() -> tuple[str, ...]:
-    """Return the names of the built-in variants, in the order that listings show."""
-    known = {Path(entry.name).stem for entry in resources.files("tlsim.variants").iterdir() if ".toml" in entry.name}
-    order = ("classic", "viet-cong", "southern")
-    return tuple(sorted(known, key=lambda name: (order.index(name) if name in order else len(order), name)))
-
-
-@cache
-def builtin(name: str) -> Rules:
-    """Return a built-in variant by name; raise `InputError` with the nearest name for an unknown one."""
-    if name not in builtin_names():
-        raise InputError(f"unknown variant {name!r}; {nearest(name, builtin_names())}; or give a TOML file")
-    text = resources.files("tlsim.variants").joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return from_toml(text, name, where=f"{name}.toml")
-
-
-def from_toml(text: str, name: str, where: str) -> Rules:
-    """Return the rules that a TOML text describes: differences from the defaults, or from `base = "VARIANT"`.
-
-    `where` names the text in errors (`InputError`: bad syntax with its line, unknown keys with the nearest known one,
-    wrong types, values out of range, contradictions).
-    """
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        end = f"at line {text.count(chr(10)) + (not text.endswith(chr(10)))}, the end"
-        raise InputError(f"{where}: not valid TOML: {str(error).replace('at end of document', end)}") from None
-    with_base = table.pop("base", None)
-    try:
-        if with_base is not None and not isinstance(with_base, str):
-            raise InputError(f"base = {with_base!r}: it is the name of a built-in variant")
-        base = builtin(with_base) if with_base is not None else Rules()
-        changes: dict[str, Any] = {"name": name, "summary": table.pop("summary", "")}
-        if not isinstance(changes["summary"], str):
-            raise InputError(f"summary = {changes['summary']!r}: it is one line of text")
-        known = {field.name: field for field in rule_fields()}
-        for key, value in table.items():
-            if key not in known:
-                raise InputError(f"unknown key {key!r}; {nearest(key, [*known, 'base', 'summary'])}")
-            changes[key] = _from_toml_value(known[key], value, base)
-        return dataclasses.replace(base, **changes)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-
-
-def _from_toml_value(field: dataclasses.Field[Any], value: Any, base: Rules) -> Any:
-    if field.name == "chops":
-        if value == []:
-            return ()
-        if not isinstance(value, dict):
-            raise InputError(f'chops = {value!r}: it is a table: [chops], then a line such as quad = ["two"]')
-        return _set_chops(base.chops, {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()})
-    return tuple(value) if isinstance(value, list) else value
-
-
-def parse_variant(spec: str) -> Rules:
-    """Return the rules of `SPEC[,key=value…]`: a built-in name or a TOML file, then changes.
-
-    `southern,pass_locks=no`, `house.toml,chops.quad=two+two-twos`, `southern,instant_wins=none`. The name of the result
-    is the name (for a file its base name) with its changes. Raises `InputError`.
-    """
-    head, *changes = (part.strip() for part in spec.split(","))
-    rules = _read_file(head) if head.endswith(".toml") or "/" in head else builtin(head)
-    known = {field.name: field for field in rule_fields()}
-    values: dict[str, Any] = {"name": ",".join([rules.name, *changes])}
-    for change in changes:
-        key, equals, text = (part.strip() for part in change.partition("="))
-        if not equals:
-            raise InputError(f"{spec}: {change!r}: a change is written key=value, as pass_locks=no")
-        if key.startswith("chops."):
-            values["chops"] = _set_chops(values.get("chops", rules.chops), {key[6:]: _parse_names(text)})
-        elif key == "chops":
-            if text != "none":
-                raise InputError(f"{spec}: chops = {text}: it is none, or set one line: chops.quad=two+two-twos")
-            values["chops"] = ()
-        elif key in known:
-            values[key] = _parse_text(known[key], text)
-        else:
-            raise InputError(f"{spec}: unknown key {key!r}; {nearest(key, [*known, 'chops.LINE'])}")
-    try:
-        return dataclasses.replace(rules, **values)
-    except InputError as error:
-        raise InputError(f"{spec}: {error}") from None
-
-
-def _read_file(path: str) -> Rules:
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"variant file {path}: {reason}; built-in: {', '.join(builtin_names())}") from None
-    return from_toml(text, Path(path).name, where=path)
-
-
-def differences(a: Rules, b: Rules) -> list[tuple[str, str, str]]:
-    """Return `(key, value in a, value in b)` for every rule that differs; the chop table line by line."""
-    rows = []
-    for field in rule_fields():
-        if field.name == "chops":
-            in_a, in_b = dict(a.chops), dict(b.chops)
-            for line in (line for line in LINES if in_a.get(line) != in_b.get(line)):
-                values = (format_value(table[line]) if line in table else "not listed" for table in (in_a, in_b))
-                rows.append((f"chops.{line}", *values))
-        elif getattr(a, field.name) != getattr(b, field.name):
-            rows.append((field.name, format_value(getattr(a, field.name)), format_value(getattr(b, field.name))))
-    return rows  # type: ignore[return-value]  # the generator yields exactly two values
 
 
 # ------------------------------------------------------------------------------------------------ the packed record
@@ -387,9 +303,11 @@ def pack(rules: Rules, players: int) -> NDArray[np.void]:
     for field in rule_fields():
         value = getattr(rules, field.name)
         if field.name in ("instant_wins", "opening_instant_wins"):
+            value = [kind for kind in value if not (rules.trading and kind == "four-twos")]  # sections 6 and 8
             record[field.name] = [INSTANT_WINS.index(kind) for kind in value] + [-1] * (len(INSTANT_WINS) - len(value))
-        elif field.name in record.dtype.names:
+        elif field.name in record.dtype.names and field.name not in ("decks", "cards"):
             record[field.name] = list(field.metadata["choices"]).index(value) if isinstance(value, str) else value
+    record["decks"], record["cards"] = deal_of(rules, players)
     record["straight_cards"] = FULL if rules.straight_twos else NO_TWOS
     record["double_cards"] = FULL if rules.double_straight_twos else NO_TWOS
     record["quad_cards"] = FULL if rules.quad_twos else NO_TWOS
