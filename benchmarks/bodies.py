@@ -16,6 +16,7 @@ from tlsim.rules import pack
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 
 import naive  # the slow twin
+import naive_hand
 
 Body = Callable[[], int]
 
@@ -32,10 +33,13 @@ def forget() -> None:
     """Let the slow twin work everything out again."""
     naive.combinations_in.cache_clear()
     naive.classify.cache_clear()
+    naive.by_rank.cache_clear()
+    naive.picks.cache_clear()
+    naive.leftover.cache_clear()
 
 
 def count_twin(size: int) -> Body:
-    hands = [frozenset(numbers(int(hand))) for hand in hands_of(size)]
+    hands = [tuple(sorted(numbers(int(hand)))) for hand in hands_of(size)]
 
     def run() -> int:
         forget()
@@ -56,14 +60,14 @@ def count_batch(size: int) -> Body:
 
 def play_twin(size: int) -> Body:
     deals = [hand["hands"] for hand in batch.hands(plan_of(size), 0, size)]
-    table = [[frozenset(numbers(api._cards(cards))) for cards in hands] for hands in deals]
+    table = [[tuple(sorted(numbers(api._cards(cards)))) for cards in hands] for hands in deals]
 
-    def choose(_: int, position: naive.Position) -> naive.Cards:
-        return naive.lowest(RULES, position)
+    def choose(_: int, position: naive_hand.Position) -> naive.Cards:
+        return naive_hand.lowest(RULES, position)
 
     def run() -> int:
         forget()
-        return sum(len(naive.play_hand(RULES, hands, 0, choose).plays) for hands in table)
+        return sum(len(naive_hand.play_hand(RULES, hands, 0, choose).plays) for hands in table)
 
     return run
 

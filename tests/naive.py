@@ -1,17 +1,20 @@
-"""The slow twin of the rules engine: one deck, sets and loops, written from RULES.md alone, to be compared with.
+"""The slow twin of the rules engine: multisets and loops, written from RULES.md alone, to be compared with.
 
-A card is an int `4*rank + suit`, 0..51: ranks 0 = 3 … 12 = 2, suits S C D H. Sections are those of RULES.md.
+A card is an int `4*rank + suit`, 0..51: ranks 0 = 3 … 12 = 2, suits S C D H. Cards are a sorted tuple, and from two
+decks a number may stand in it twice. Sections are those of RULES.md. Whole hands and matches are in `naive_hand`.
 """
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
-from tlsim.rules import LINES, Rules
+from tlsim.rules import Rules
 
-Cards = frozenset[int]
+Cards = tuple[int, ...]  # sorted
+Kind = tuple[str, int]  # kind and length
 TWO = 12  # the rank of the 2s
 SAME_RANK = {1: "single", 2: "pair", 3: "triple", 4: "quad"}
 RUNS = {1: "straight", 2: "double-straight", 4: "quad-run"}  # by the number of cards of each rank
@@ -19,9 +22,23 @@ TWOS = {"single": "two", "pair": "two-twos", "triple": "three-twos"}  # how targ
 PENALTIES = {"quad": 4, "double-straight-3": 3, "double-straight-4": 5}  # half units (section 10)
 
 
-def ranks_of(cards: Set[int]) -> Counter[int]:
+def ranks_of(cards: Cards) -> Counter[int]:
     """Count the cards of each rank (section 1)."""
     return Counter(card // 4 for card in cards)
+
+
+@lru_cache(10_000)
+def by_rank(cards: Cards) -> tuple[Cards, ...]:
+    """Return the cards of each rank."""
+    return tuple(tuple(card for card in cards if card // 4 == rank) for rank in range(TWO + 1))
+
+
+def without(cards: Cards, played: Cards) -> Cards:
+    """Return what is left of cards, one copy taken away for each card played."""
+    rest = list(cards)
+    for card in played:
+        rest.remove(card)
+    return tuple(rest)
 
 
 def turns(seat: int, players: int) -> list[int]:
@@ -29,11 +46,11 @@ def turns(seat: int, players: int) -> list[int]:
     return [(seat + step) % players for step in range(players)]
 
 
-# ------------------------------------------------------------------------------------ combinations (sections 2, 3)
+# ------------------------------------------------------------------------------ combinations (sections 2, 3 and 7)
 
 
 @lru_cache(100_000)
-def classify(rules: Rules, cards: Cards) -> tuple[str, int] | None:
+def classify(rules: Rules, cards: Cards) -> Kind | None:
     """Return `(kind, length)` of a combination, `None` when these rules have no such combination (sections 2, 9)."""
     count = ranks_of(cards)
     copies = set(count.values())
@@ -41,7 +58,8 @@ def classify(rules: Rules, cards: Cards) -> tuple[str, int] | None:
         return None  # no card at all, or uneven numbers
     each, length, twos = copies.pop(), len(count), TWO in count
     if length == 1:
-        return None if each == 4 and twos and not rules.quad_twos else (SAME_RANK[each], 1)
+        refused = each > 4 or (each == 4 and twos and not rules.quad_twos)
+        return None if refused else (SAME_RANK[each], 1)
     if max(count) - min(count) != length - 1:
         return None  # not consecutive
     allowed = {
@@ -80,6 +98,12 @@ def target_name(rules: Rules, cards: Cards) -> str | None:
     return TWOS[kind[0]] if kind[0] in TWOS and min(cards) // 4 == TWO else exact_name(*kind)
 
 
+def chops_listed(rules: Rules, kind: Kind, on: Cards) -> bool:
+    """Return whether the chop table lists `on` as a target of a combination of this kind and length (section 3)."""
+    line = chop_line(rules, *kind)
+    return line is not None and target_name(rules, on) in dict(rules.chops)[line]
+
+
 def matches(rules: Rules, play: Cards, on: Cards) -> bool:
     """Return whether both are combinations of equal kind and length (section 2)."""
     return classify(rules, play) is not None and classify(rules, play) == classify(rules, on)
@@ -87,32 +111,66 @@ def matches(rules: Rules, play: Cards, on: Cards) -> bool:
 
 def is_chop(rules: Rules, play: Cards, on: Cards) -> bool:
     """Return whether `play` beats `on` without matching it (section 3)."""
-    line = line_of(rules, play)
-    return line is not None and not matches(rules, play, on) and target_name(rules, on) in dict(rules.chops)[line]
+    kind = classify(rules, play)
+    return kind is not None and not matches(rules, play, on) and chops_listed(rules, kind, on)
+
+
+def outranks(rules: Rules, play: Cards, on: Cards) -> bool:
+    """Return whether `play` may follow `on`, which it matches: by its top card, by `ties` if they are equal (2, 7)."""
+    if max(play) != max(on):
+        return max(play) > max(on)
+    if rules.ties == "kickers":
+        return sorted(play, reverse=True) > sorted(on, reverse=True)  # the first difference, from the top down
+    return rules.ties == "later"
 
 
 def beats(rules: Rules, play: Cards, on: Cards) -> bool:
-    """Return whether `play` beats `on`: matching with the higher top card, or as a chop (sections 2, 3, 7)."""
-    return max(play) > max(on) if matches(rules, play, on) else is_chop(rules, play, on)
+    """Return whether `play` beats `on`: matching it and outranking it, or as a chop (sections 2, 3, 7)."""
+    return outranks(rules, play, on) if matches(rules, play, on) else is_chop(rules, play, on)
 
 
 # -------------------------------------------------------------------------------------------- legal plays (section 4)
 
 
-@lru_cache(100_000)
+class Shape(NamedTuple):
+    """All combinations of a kind and length that start with one rank."""
+
+    kind: Kind
+    first: int  # rank
+    each: int  # cards of each rank
+
+
+@lru_cache(1000)
+def shapes(rules: Rules) -> tuple[Shape, ...]:
+    """Return every shape that is a combination: `classify` looks at ranks alone (section 2)."""
+    found = []
+    for each, first, last in itertools.product((1, 2, 3, 4), range(TWO + 1), range(TWO + 1)):
+        sample = tuple(4 * rank + suit for rank in range(first, last + 1) for suit in range(each))
+        kind = classify(rules, sample)
+        if kind is not None:
+            found.append(Shape(kind, first, each))
+    return tuple(found)
+
+
+@lru_cache(10_000)
+def picks(cards: Cards, n: int) -> tuple[Cards, ...]:
+    """Return every way to take `n` of the cards; ways that take the same cards are one way."""
+    return tuple(sorted(set(itertools.combinations(cards, n))))
+
+
+def made_of(hand: Cards, shape: Shape) -> list[Cards]:
+    """Return every combination of one shape that can be made of a hand, each once (section 2)."""
+    ranks = by_rank(hand)[shape.first : shape.first + shape.kind[1]]
+    if any(len(cards) < shape.each for cards in ranks):
+        return []
+    parts = [picks(cards, shape.each) for cards in ranks]
+    return [tuple(itertools.chain(*some)) for some in itertools.product(*parts)]
+
+
+@lru_cache(500)
 def combinations_in(rules: Rules, hand: Cards) -> tuple[Cards, ...]:
     """Return every combination that can be made of a hand, each once (section 2)."""
-    of_rank = [[card for card in sorted(hand) if card // 4 == rank] for rank in range(TWO + 1)]
-    found = []
-    for each, first in itertools.product((1, 2, 3, 4), range(TWO + 1)):
-        for last in range(first, TWO + 1):
-            if len(of_rank[last]) < each:
-                break  # a longer run would need this rank too
-            suits = [itertools.combinations(of_rank[rank], each) for rank in range(first, last + 1)]
-            plays = [frozenset(itertools.chain(*parts)) for parts in itertools.product(*suits)]
-            if classify(rules, plays[0]) is not None:  # it looks at ranks alone, and those are the same in all of them
-                found += plays
-    return tuple(found)
+    return tuple(play for shape in shapes(rules) for play in made_of(hand, shape))
 
 
 def barred(rules: Rules, hand: Cards, on: Cards | None, play: Cards) -> bool:
@@ -121,14 +179,34 @@ def barred(rules: Rules, hand: Cards, on: Cards | None, play: Cards) -> bool:
     return not rules.finish_on_two and play == hand and max(play) // 4 == TWO and not leaders_only_card
 
 
-def may_lead(rules: Rules, play: Cards, required: int | None) -> bool:
-    """Return whether a combination may be led: no quad run (section 3), the first lead as in section 4.3."""
-    kind = classify(rules, play)
-    if kind is None or kind[0] == "quad-run":
-        return False
+def keeps_first_lead(rules: Rules, play: Cards, required: int | None) -> bool:
+    """Return whether a lead is as section 4.3 wants it; one copy of the required card is enough."""
     if required is None or rules.first_lead == "free":
         return True
     return required in play and (rules.first_lead == "included" or len(play) == 1)
+
+
+def may_lead(rules: Rules, play: Cards, required: int | None) -> bool:
+    """Return whether a combination may be led: no quad run (section 3), the first lead as in section 4.3."""
+    kind = classify(rules, play)
+    return kind is not None and kind[0] != "quad-run" and keeps_first_lead(rules, play, required)
+
+
+def leads(rules: Rules, hand: Cards, required: int | None) -> list[Cards]:
+    """Return every combination in a hand that may be led, as `may_lead` says."""
+    plays = [play for shape in shapes(rules) if shape.kind[0] != "quad-run" for play in made_of(hand, shape)]
+    return [play for play in plays if keeps_first_lead(rules, play, required)]
+
+
+def answers(rules: Rules, hand: Cards, on: Cards) -> list[Cards]:
+    """Return every combination in a hand that beats `on`, as `beats` says, without making the others."""
+    same, found = classify(rules, on), []
+    for shape in shapes(rules):
+        if shape.kind == same:
+            found += [play for play in made_of(hand, shape) if outranks(rules, play, on)]
+        elif chops_listed(rules, shape.kind, on):
+            found += made_of(hand, shape)
+    return found
 
 
 def legal_plays(
@@ -138,10 +216,8 @@ def legal_plays(
 
     `again`: the player has passed on this pile, and may only play a chop of a line in `unlocked_chops`.
     """
-    plays = {play for play in combinations_in(rules, hand) if not barred(rules, hand, on, play)}
-    if on is None:
-        return {play for play in plays if may_lead(rules, play, required)}
-    plays = {play for play in plays if beats(rules, play, on)}
+    found = leads(rules, hand, required) if on is None else answers(rules, hand, on)
+    plays = {play for play in found if not barred(rules, hand, on, play)}
     return {play for play in plays if line_of(rules, play) in rules.unlocked_chops} if again else plays
 
 
@@ -171,11 +247,17 @@ def holds(rules: Rules, hand: Cards, kind: str) -> bool:
     return count[{"four-twos": TWO, "four-threes": 0}[kind]] >= 4
 
 
+def in_force(rules: Rules, kind: str, cards: int) -> bool:
+    """Return whether an instant win that the rules list counts, with a hand of so many cards (section 6)."""
+    if kind == "four-twos":
+        return not rules.trading  # at any hand size
+    return cards == 13 or rules.instant_wins_any_size
+
+
 def instant_win(rules: Rules, hand: Cards, opening: bool) -> str | None:
     """Return the best instant win that a hand holds (section 6)."""
     for kind in rules.instant_wins + (rules.opening_instant_wins if opening else ()):
-        right_size = kind == "four-twos" or rules.instant_wins_any_size or len(hand) == 13
-        if right_size and holds(rules, hand, kind):
+        if in_force(rules, kind, len(hand)) and holds(rules, hand, kind):
             return kind
     return None
 
@@ -191,7 +273,7 @@ def instant_winner(rules: Rules, hands: Sequence[Cards], leader: int, opening: b
 
 
 def first_leader(hands: Sequence[Cards], dealer: int) -> tuple[int, int]:
-    """Return the first of dealer+1, … that holds the lowest card dealt, and that card (section 4.3)."""
+    """Return the first of dealer+1, …, the dealer last, that holds the lowest card dealt, and that card (4.3)."""
     lowest_card = min(min(hand) for hand in hands)
     return next(seat for seat in turns(dealer + 1, len(hands)) if lowest_card in hands[seat]), lowest_card
 
@@ -212,6 +294,7 @@ def places(rules: Rules, out: Sequence[int], left: Sequence[int]) -> list[int]:
     return [1 + order(rules, out, left).index(seat) for seat in range(len(left))]
 
 
+@lru_cache(100_000)
 def leftover(rules: Rules, cards: Cards) -> int:
     """Return what cards cost when they are left over, half units: the dearest split, each card once (section 10).
 
@@ -220,15 +303,14 @@ def leftover(rules: Rules, cards: Cards) -> int:
     """
     if not cards:
         return 0
-    lowest_card = min(cards)
-    alone = (1 if lowest_card % 4 in (0, 1) else 2) if lowest_card // 4 == TWO else 0
-    best = alone + leftover(rules, cards - {lowest_card})
+    lowest_card, rank = cards[0], cards[0] // 4
+    alone = (1 if lowest_card % 4 in (0, 1) else 2) if rank == TWO else 0
+    best = alone + leftover(rules, cards[1:])
     for each, length in ((4, 1), (2, 3), (2, 4)):
-        ranks = range(lowest_card // 4, lowest_card // 4 + length)
-        used = frozenset(card for r in ranks for card in sorted(c for c in cards if c // 4 == r)[:each])
+        used = tuple(card for same in by_rank(cards)[rank : rank + length] for card in same[:each])
         kind = classify(rules, used)
         if kind and len(used) == each * length:
-            best = max(best, PENALTIES[exact_name(*kind)] + leftover(rules, cards - used))
+            best = max(best, PENALTIES[exact_name(*kind)] + leftover(rules, without(cards, used)))
     return best
 
 
@@ -289,174 +371,3 @@ def payoffs(
         if rules.chop_penalties and chops and not chops[-1].owner_out:
             pay(chops[-1].owner, chops[-1].chopper, sum(chop.half_units for chop in chops))
     return paid
-
-
-# ------------------------------------------------------------------------------------------------ a hand (section 4)
-
-
-@dataclass(frozen=True)
-class Position:
-    """What the player to act may know, and what it may do."""
-
-    seat: int
-    hand: Cards
-    on: Cards | None  # the current play, None when leading
-    owner: int | None  # whose play that is
-    required: int | None  # the card that this lead must respect
-    again: bool  # has passed on this pile and is asked again
-    legal: set[Cards]
-    may_pass: bool
-    left: tuple[int, ...]  # cards held by each seat
-    passed: Cards  # seats that have passed
-
-
-Choose = Callable[[int, Position], Cards]
-
-
-@dataclass
-class Hand:
-    """A hand that is over (section 11), with counts. `n_plays` has no passes; `chops` are by exact kind."""
-
-    dealer: int
-    leader: int
-    required: int | None
-    instant_win: tuple[int, str] | None = None
-    plays: list[tuple[int, Cards]] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    payoffs: list[int] = field(default_factory=list)  # half units
-    n_plays: int = 0
-    passes: int = 0
-    piles: int = 0
-    chops: Counter[str] = field(default_factory=Counter)
-    twos_left: int = 0
-
-
-@dataclass
-class Table:
-    """A hand that is being played."""
-
-    rules: Rules
-    hands: list[Cards]
-    choose: Choose
-    hand: Hand
-    passed: set[int] = field(default_factory=set)
-    out: list[int] = field(default_factory=list)
-    paid: list[list[PaidChop]] = field(default_factory=list)  # a list for each pile
-
-    def is_over(self) -> bool:
-        """Return whether the hand has ended (section 4.7)."""
-        return len(self.out) >= (1 if self.rules.ends == "first-out" else len(self.hands) - 1)
-
-    def position(self, seat: int, on: Cards | None, owner: int | None) -> Position:
-        """Return what `seat` is asked."""
-        hand, again = self.hands[seat], on is not None and seat in self.passed
-        required = None if self.hand.plays else self.hand.required  # ends with the first play (section 4.3)
-        legal = legal_plays(self.rules, hand, on, required, again)
-        free_to_pass, left = may_pass(self.rules, hand, on, again), tuple(map(len, self.hands))
-        return Position(seat, hand, on, owner, required, again, legal, free_to_pass, left, frozenset(self.passed))
-
-    def ask(self, position: Position) -> Cards:
-        """Return what a player does, after carrying it out."""
-        seat, play = position.seat, self.choose(position.seat, position)
-        assert play in position.legal if play else position.may_pass, (seat, play, position)
-        self.hand.plays.append((seat, play))
-        if not play:
-            self.passed.add(seat)
-            return play
-        self.hands[seat] -= play
-        self.passed = self.passed - {seat} if self.rules.pass_locks else set()
-        if not self.hands[seat]:
-            self.out.append(seat)
-        return play
-
-    def answer(self, on: Cards, owner: int) -> tuple[Cards, int] | None:
-        """Ask the seats to the owner's left, each once; return the first play and its seat (section 4.5)."""
-        for seat in turns(owner, len(self.hands))[1:]:
-            if not self.hands[seat]:
-                continue
-            position = self.position(seat, on, owner)
-            if position.again and not position.legal:
-                continue  # has passed, and holds no unlocked chop that beats the play
-            play = self.ask(position)
-            if play:
-                self.note_chop(play, seat, on, owner)
-                return play, seat
-        return None
-
-    def note_chop(self, play: Cards, seat: int, on: Cards, owner: int) -> None:
-        """Count a chop, and keep it when it is a paid one (sections 3, 10)."""
-        kind = classify(self.rules, play)
-        if kind and is_chop(self.rules, play, on):
-            self.hand.chops[exact_name(*kind)] += 1
-        if is_paid(self.rules, play, on):
-            self.paid[-1].append(PaidChop(seat, owner, leftover(self.rules, on), owner_out=not self.hands[owner]))
-
-    def pile(self, leader: int) -> int:
-        """Play a pile, until it is won or the hand is over; return the owner of its last play (section 4.5)."""
-        self.passed = set()
-        self.paid.append([])
-        answer: tuple[Cards, int] | None = (self.ask(self.position(leader, None, None)), leader)
-        while answer is not None:
-            on, owner = answer
-            answer = None if self.is_over() else self.answer(on, owner)
-        return owner
-
-    def play(self) -> None:
-        """Play piles until the hand is over; who wins one leads the next, or the next who holds cards (4.6)."""
-        leader = self.hand.leader
-        while not self.is_over():
-            winner = self.pile(leader)
-            leader = next(seat for seat in turns(winner, len(self.hands)) if self.hands[seat])
-
-
-def play_hand(
-    rules: Rules, hands: Sequence[Cards], dealer: int, choose: Choose, opening: bool = True, leader: int | None = None
-) -> Hand:
-    """Play a hand (section 4): an opening one, or with `opening` = False one that `leader` leads freely (section 5).
-
-    `choose(seat, position)` returns a play, or no cards for a pass. Raises `AssertionError` when it may not.
-    """
-    assert opening == (leader is None), "an opening hand finds its leader, any other is given it"
-    required = None
-    if leader is None:
-        leader, lowest_card = first_leader(hands, dealer)
-        required = None if rules.first_lead == "free" else lowest_card
-    hand = Hand(dealer, leader, required, instant_winner(rules, hands, leader, opening))
-    if hand.instant_win is not None:
-        winner, players = hand.instant_win[0], len(hands)
-        hand.places = [1 if seat == winner else players for seat in range(players)]
-        hand.payoffs = instant_payoffs(rules, winner, players, len(hands[0]))
-        return hand
-    table = Table(rules, list(hands), choose, hand)
-    table.play()
-    left = [len(cards) for cards in table.hands]
-    has_played = {seat for seat, cards in hand.plays if cards}
-    hand.places = places(rules, table.out, left)
-    hand.payoffs = payoffs(rules, order(rules, table.out, left), table.hands, has_played, table.paid)
-    hand.n_plays = sum(1 for _, cards in hand.plays if cards)
-    hand.passes = len(hand.plays) - hand.n_plays
-    hand.piles = len(table.paid)
-    hand.twos_left = sum(card // 4 == TWO for cards in table.hands for card in cards)
-    return hand
-
-
-# ----------------------------------------------------------------------------------- the player P1 (PERFORMANCE.md)
-
-
-def lowest(rules: Rules, position: Position) -> Cards:
-    """Return what the player `lowest` does: PERFORMANCE.md, "The two players, exactly"."""
-
-    def lead_key(play: Cards) -> tuple[int, int, int]:
-        kind = (classify(rules, play) or ("", 0))[0]
-        return -len(play), {"double-straight": 0, "straight": 1}.get(kind, 2), sum(play)
-
-    on = position.on
-    if not position.legal:
-        return frozenset()
-    if on is None:
-        card = min(position.hand) if position.required is None else position.required
-        return min((play for play in position.legal if card in play), key=lead_key)
-    matching = [play for play in position.legal if matches(rules, play, on)]
-    if matching:
-        return min(matching, key=lambda play: (max(play), sum(play)))
-    return min(position.legal, key=lambda play: (LINES.index(line_of(rules, play) or ""), max(play), sum(play)))

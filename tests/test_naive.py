@@ -11,70 +11,17 @@ from typing import Any
 
 import naive
 import pytest
-from naive import Cards, PaidChop, Position
+from naive import Cards, PaidChop
+from naive_table import CLASSIC, DEM_LA, MIEN_NAM, NOTHING, ODD, SOUTHERN, VIET_CONG, cards, deal
 
 from tlsim.rules import Rules
 from tlsim.variantfiles import parse_variant
 
 VECTORS = Path(__file__).parent / "data/rules.jsonl"
 CASES = [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
-CLASSIC, SOUTHERN, VIET_CONG = (parse_variant(name) for name in ("classic", "southern", "viet-cong"))
-MIEN_NAM = replace(
-    SOUTHERN,
-    payoff="places",
-    cong=True,
-    chop_penalties=True,
-    unlocked_chops=("double-straight-4",),
-    instant_wins=("dragon", "five-pair-straight", "four-twos", "six-pairs"),
-    opening_instant_wins=("four-threes",),
-)
-DEM_LA = replace(MIEN_NAM, ends="first-out", payoff="cards", leftover_penalties=False, chop_penalties=False)
-ODD = replace(
-    VIET_CONG,
-    straight_twos=True,
-    finish_on_two=False,
-    must_play=True,
-    pass_locks=False,
-    unlocked_chops=("double-straight-3", "quad"),
-    cards=17,
-    leftover_penalties=True,
-    chop_penalties=True,
-    instant_wins=(),
-)
 
 
-def cards(text: str | Sequence[str]) -> Cards:
-    """Return the cards of `3S 10D` or of a list of such names."""
-    names = text.split() if isinstance(text, str) else text
-    ranks = ["3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "2"]
-    return frozenset(4 * ranks.index(name[:-1]) + "SCDH".index(name[-1]) for name in names)
-
-
-def deal(rng: random.Random, players: int, size: int) -> list[Cards]:
-    deck = rng.sample(range(52), players * size)
-    return [frozenset(deck[seat * size : (seat + 1) * size]) for seat in range(players)]
-
-
-def uniform(rng: random.Random) -> naive.Choose:
-    def choose(_seat: int, position: Position) -> Cards:
-        plays = sorted(sorted(play) for play in position.legal)
-        return frozenset(rng.choice(plays + [[]] * position.may_pass))
-
-    return choose
-
-
-class Script:
-    """Plays `seat: cards` as written, then the lowest legal card for everybody; keeps all positions."""
-
-    def __init__(self, *plays: str) -> None:
-        self.plays = [cards(play) for play in plays]
-        self.positions: list[Position] = []
-
-    def __call__(self, _seat: int, position: Position) -> Cards:
-        self.positions.append(position)
-        if self.plays:
-            return self.plays.pop(0)
-        return min(position.legal, key=lambda play: (len(play), max(play)), default=frozenset())
+TIES = ("forbidden", "later", "kickers")
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
@@ -93,10 +40,43 @@ def test_public_case(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("rules", [CLASSIC, SOUTHERN, VIET_CONG, ODD], ids=["classic", "southern", "viet-cong", "odd"])
 def test_combinations_are_all_subsets_that_classify(rules: Rules) -> None:
     rng = random.Random(1)
-    for hand in [*deal(rng, 4, 13)[:2], frozenset(rng.sample(range(20), 12)), frozenset(rng.sample(range(32, 52), 12))]:
-        subsets = (frozenset(some) for size in range(14) for some in itertools.combinations(hand, size))
+    one = [*deal(rng, 2, 13), *deal(rng, 1, 12, first=32)]
+    two = [*deal(rng, 1, 12, 2), *deal(rng, 2, 12, 2, first=40), *deal(rng, 1, 12, 2, first=28)]
+    for hand in one + two:
+        subsets = {some for size in range(14) for some in itertools.combinations(hand, size)}
         found = naive.combinations_in(rules, hand)
-        assert sorted(map(sorted, found)) == sorted(sorted(some) for some in subsets if naive.classify(rules, some))
+        assert sorted(found) == sorted(some for some in subsets if naive.classify(rules, some))
+
+
+@pytest.mark.parametrize(
+    ("rules", "held", "kind"),
+    [
+        (SOUTHERN, "3S 3S", ("pair", 1)),
+        (SOUTHERN, "3S 3S 3C", ("triple", 1)),
+        (SOUTHERN, "3S 3S 3H 3H", ("quad", 1)),
+        (SOUTHERN, "3S 3S 3C 3C 3D", None),
+        (SOUTHERN, "3S 3S 3C 3C 3D 3D 3H 3H", None),
+        (SOUTHERN, "2S 2S 2H 2H", None),
+        (CLASSIC, "2S 2S 2H 2H", ("quad", 1)),
+        (SOUTHERN, "3S 3S 4C 4C 5D 5D", ("double-straight", 3)),
+        (SOUTHERN, "3S 3S 4C 5D", None),
+        (SOUTHERN, "3S 3S 3C 4S 4S 4C 5S 5S 5C", None),
+        (VIET_CONG, "3S 3S 3C 3C 4D 4D 4H 4H", ("quad-run", 2)),
+        (VIET_CONG, "3S 3S 3C 3C 4D 4D 4H 4H 5S 5S 5C 5H", ("quad-run", 3)),
+        (VIET_CONG, "AS AS AC AC 2S 2S 2C 2C", None),
+        (CLASSIC, "3S 3S 3C 3C 4D 4D 4H 4H", None),
+        (VIET_CONG, "3S 3S 3C 3C 3D 4D 4D 4H 4H 4S", None),
+    ],
+)
+def test_classify_two_decks(rules: Rules, held: str, kind: tuple[str, int] | None) -> None:
+    assert naive.classify(rules, cards(held)) == kind
+
+
+def test_plays_with_the_same_cards_are_one_play() -> None:
+    found = naive.legal_plays(SOUTHERN, cards("3S 3S 3C 3C 3D 3D 3H 3H"), None)
+    # Pairs: 6 of two suits, 4 of one. Triples: 4 of three suits, 4 * 3 of two. Quads: 1, 4 * 3 of three, 6 of two.
+    assert Counter(map(len, found)) == {1: 4, 2: 10, 3: 16, 4: 19}
+    assert naive.legal_plays(SOUTHERN, cards("3S 3S 4C 4C 5D 5D"), cards("3H 4S 5C")) == {cards("3S 4C 5D")}
 
 
 @pytest.mark.parametrize(
@@ -137,10 +117,83 @@ def test_beats(rules: Rules, play: str, on: str, expected: bool) -> None:
     assert naive.beats(rules, cards(play), cards(on)) == expected
 
 
+TIED = [  # play, on, and whether it beats that: with `later` whenever it is tied, with `kickers`
+    ("9H", "9H", True, False),
+    ("2H", "2H", True, False),
+    ("9C 9H", "9S 9H", True, True),
+    ("9S 9H", "9C 9H", True, False),
+    ("9H 9H", "9H 9H", True, False),
+    ("9H 9H", "9D 9H", True, True),
+    ("2D 2H", "2C 2H", True, True),
+    ("9S 9D 9H", "9C 9C 9H", True, True),
+    ("9C 9C 9H", "9S 9D 9H", True, False),
+    ("9C 9C 9H", "9S 9C 9H", True, True),
+    ("9S 9D 9D 9H", "9C 9C 9D 9H", True, True),
+    ("9S 9S 9D 9H", "9S 9C 9D 9H", True, False),
+    ("9S 9C 9D 9H", "9S 9C 9D 9H", True, False),
+    ("9S 9S 9H 9H", "9C 9D 9D 9H", True, True),
+    ("3S 4D 5H", "3H 4C 5H", True, True),
+    ("3H 4C 5H", "3S 4D 5H", True, False),
+    ("3H 4C 5H", "3D 4C 5H", True, True),
+    ("3H 4C 5H", "3H 4C 5H", True, False),
+    ("3H 4C 5D", "3S 4S 5H", False, False),
+    ("3S 4S 5H", "3H 4C 5D", None, None),
+    ("3S 4S 5S 6H", "4S 5S 6H", False, False),
+    ("3S 3S 4S 4S 5C 5H", "3H 3H 4H 4H 5S 5H", True, True),
+    ("3H 3H 4H 4H 5S 5H", "3S 3S 4S 4S 5C 5H", True, False),
+    ("3S 3S 4S 4S 5C 5H", "3S 3S 4S 4S 5C 5H", True, False),
+    ("3S 3S 4S 4S 5C 5H", "3S 3C 4S 4S 5C 5H", True, False),
+    ("5S 5S 5C 5C 6C 6C 6D 6H", "5D 5D 5H 5H 6S 6S 6D 6H", True, True),
+    ("5D 5D 5H 5H 6S 6S 6D 6H", "5S 5S 5C 5C 6C 6C 6D 6H", True, False),
+]
+
+
+@pytest.mark.parametrize(("play", "on", "later", "kickers"), TIED)
+def test_ties(play: str, on: str, later: bool | None, kickers: bool | None) -> None:
+    higher = later is None  # its top card is
+    for ties, expected in zip(TIES, (higher, higher or later, higher or kickers), strict=True):
+        rules = replace(VIET_CONG, straight_twos=True, ties=ties)
+        assert naive.beats(rules, cards(play), cards(on)) == expected
+        assert (cards(play) in naive.legal_plays(rules, cards(f"{play} KS KC"), cards(on))) == expected
+        assert not naive.is_chop(rules, cards(play), cards(on))
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_ties_leave_chops_as_they_are(ties: str) -> None:
+    rules = replace(SOUTHERN, ties=ties)
+    assert naive.beats(rules, cards("3S 3S 3C 3C"), cards("2H 2H"))
+    assert naive.is_chop(rules, cards("3S 3S 4S 4S 5S 5S 6S 6S"), cards("AH AH AH AD"))
+    assert not naive.beats(rules, cards("3S 3S 3C 3C"), cards("2H 2H 2H"))
+    assert not naive.beats(rules, cards("3S 3S 4S 4S 5S 5S"), cards("2H 2H"))
+
+
+@pytest.mark.parametrize("rules", [CLASSIC, SOUTHERN, VIET_CONG, ODD], ids=["classic", "southern", "viet-cong", "odd"])
+@pytest.mark.parametrize("ties", TIES)
+def test_legal_plays_are_the_combinations_that_may_be_played(rules: Rules, ties: str) -> None:
+    rules, rng = replace(rules, ties=ties, finish_on_two=True), random.Random(5)
+    for first in (0, 24, 36, 40) * 4:
+        hand, other = deal(rng, 2, 12, 2, first)
+        plays = naive.combinations_in(rules, hand)
+        required = rng.choice([None, hand[0]])
+        assert naive.legal_plays(rules, hand, None, required) == {
+            play for play in plays if naive.may_lead(rules, play, required)
+        }
+        for on in rng.sample(naive.combinations_in(rules, other), 8):
+            beating = {play for play in plays if naive.beats(rules, play, on)}
+            assert naive.legal_plays(rules, hand, on) == beating
+            unlocked = {play for play in beating if naive.line_of(rules, play) in rules.unlocked_chops}
+            assert naive.legal_plays(rules, hand, on, again=True) == unlocked
+
+
 def test_no_quad_run_is_led() -> None:
     hand = cards("3S 3C 3D 3H 4S 4C 4D 4H")
     assert hand not in naive.legal_plays(VIET_CONG, hand, None)
     assert hand in naive.legal_plays(VIET_CONG, hand, cards("2S 2C"))
+    twice = cards("3S 3S 3C 3C 4S 4S 4H 4H")
+    assert {len(play) for play in naive.legal_plays(VIET_CONG, twice, None, 0)} == {1, 2, 3, 4}
+    assert naive.legal_plays(VIET_CONG, twice, cards("2H 2H")) == {twice}
+    assert naive.legal_plays(VIET_CONG, twice, hand) == set()  # the lower copy of its top card: 4H on 4H
+    assert naive.legal_plays(replace(VIET_CONG, ties="later"), twice, hand) == {twice}
 
 
 def test_first_lead() -> None:
@@ -151,6 +204,18 @@ def test_first_lead() -> None:
     assert legal["alone"] == {cards("3S")}
     assert legal["free"] == naive.legal_plays(SOUTHERN, hand, None)
     assert naive.legal_plays(SOUTHERN, hand, None, 0) == {cards("3S"), cards("3S 3H"), cards("3S 4C 5C")}
+
+
+def test_first_lead_with_one_copy_or_both() -> None:
+    hand = cards("3S 3S 4C 5D")
+    assert naive.legal_plays(SOUTHERN, hand, None, 0) == {cards("3S"), cards("3S 3S"), cards("3S 4C 5D")}
+    assert naive.legal_plays(CLASSIC, hand, None, 0) == {cards("3S")}
+
+
+def test_first_leader() -> None:
+    hands = [cards("4S 5S"), cards("3C 9S"), cards("4C 5C"), cards("3C 9C"), cards("3D KS")]
+    assert [naive.first_leader(hands, dealer) for dealer in range(5)] == [(1, 1), (3, 1), (3, 1), (1, 1), (1, 1)]
+    assert naive.first_leader([cards("3S 3S"), cards("4S 4S")], 0) == (0, 0)  # the dealer, if nobody else
 
 
 def test_finish_on_two_and_must_play() -> None:
@@ -164,6 +229,11 @@ def test_finish_on_two_and_must_play() -> None:
     assert naive.may_pass(rules, cards("4S 4C 4D 4H 5S"), cards("2H"), again=True)
     assert not naive.may_pass(SOUTHERN, cards("3S"), None)
     assert naive.may_pass(SOUTHERN, cards("3H"), cards("3S"))
+    assert naive.legal_plays(rules, cards("2H 2H"), None) == {cards("2H")}
+    assert naive.legal_plays(rules, cards("2H 2H"), cards("2H")) == set()
+    assert naive.legal_plays(replace(rules, ties="later"), cards("2H 2H"), cards("2H")) == {cards("2H")}
+    assert not naive.may_pass(replace(rules, ties="later"), cards("2H 2H"), cards("2H"))
+    assert naive.may_pass(replace(rules, ties="kickers"), cards("2H 2H"), cards("2H"))
 
 
 @pytest.mark.parametrize(
@@ -188,6 +258,22 @@ def test_finish_on_two_and_must_play() -> None:
         (CLASSIC, "KS KC AS AC 2S 2C", 3),
         (CLASSIC, "KS KC AS AC 2D 2H", 4),
         (CLASSIC, "KS KC AS AC 2S 2C 2D", 5),
+        # Two decks.
+        (SOUTHERN, "2S 2S 2C 2C 2D 2D 2H 2H", 12),
+        (CLASSIC, "2S 2S 2C 2C 2D 2D 2H 2H", 12),
+        (SOUTHERN, "2H 2H", 4),
+        (SOUTHERN, "9S 9S 9C 9C", 4),
+        (SOUTHERN, "9S 9S 9C 9C 9D 9D 9H", 4),
+        (SOUTHERN, "9S 9S 9C 9C 9D 9D 9H 9H", 8),
+        (SOUTHERN, "3S 3S 4S 4S 5S 5S", 3),
+        (SOUTHERN, "9S 9S 9C 9C 9D 9D 10S 10S JS JS", 4 + 3),
+        (SOUTHERN, "3S 3S 3C 3C 4S 4S 4C 4C 5S 5S 5C 5C", 4 + 4 + 4),
+        (SOUTHERN, "3S 3S 3C 3C 3D 3D 4S 4S 4C 4C 4D 4D 5S 5S 5C 5C 5D 5D", 4 + 4 + 4 + 3),
+        (SOUTHERN, "3S 3S 3C 4S 4S 4C 5S 5S 5C 6S 6S 6C", 5),
+        (SOUTHERN, "3S 3S 4S 4S 5S 5S 5C 5C 6S 6S 7S 7S", 3 + 3),
+        (CLASSIC, "KS KS AS AS 2S 2S", 3),
+        (CLASSIC, "KS KS AS AS 2S 2S 2D", 3 + 2),
+        (CLASSIC, "KS KS KC KC AS AS AC AC 2S 2S 2C 2D", 4 + 4 + 5),
     ],
 )
 def test_leftover(rules: Rules, held: str, half_units: int) -> None:
@@ -197,13 +283,13 @@ def test_leftover(rules: Rules, held: str, half_units: int) -> None:
 @pytest.mark.parametrize("rules", [SOUTHERN, CLASSIC, ODD], ids=["southern", "classic", "odd"])
 def test_leftover_is_the_dearest_of_all_splits(rules: Rules) -> None:
     def dearest(held: Cards, priced: Sequence[tuple[Cards, int]]) -> int:
-        fits = [(some, price) for some, price in priced if some <= held]
-        rest = (price + dearest(held - some, fits[i + 1 :]) for i, (some, price) in enumerate(fits))
+        fits = [(some, price) for some, price in priced if not Counter(some) - Counter(held)]
+        rest = (price + dearest(naive.without(held, some), fits[i:]) for i, (some, price) in enumerate(fits))
         return max([sum(1 if card < 50 else 2 for card in held if card >= 48), *rest])
 
     rng = random.Random(2)
-    for _ in range(40):
-        held = frozenset(rng.sample(range(rng.choice([28, 32, 36]), 52), 11))
+    for k in range(40):
+        held = deal(rng, 1, 11, 1 + k % 2, first=rng.choice([28, 32, 36]))[0]
         kinds = {some: naive.classify(rules, some) for some in naive.combinations_in(rules, held)}
         names = {some: naive.exact_name(*kind) for some, kind in kinds.items() if kind}
         priced = [(some, naive.PENALTIES[name]) for some, name in names.items() if name in naive.PENALTIES]
@@ -211,32 +297,38 @@ def test_leftover_is_the_dearest_of_all_splits(rules: Rules) -> None:
 
 
 def test_payoffs_by_place() -> None:
-    nothing, held = frozenset[int](), cards("4S 6S 8S 10S QS AS")
+    nothing, held = NOTHING, cards("4S 6S 8S 10S QS AS")
     four, three = [nothing, nothing, nothing, held], [nothing, nothing, held]
     assert naive.payoffs(MIEN_NAM, [2, 0, 1, 3], four, {0, 1, 2, 3}, []) == [2, -2, 4, -4]
     assert naive.payoffs(MIEN_NAM, [1, 0, 2], three, {0, 1, 2}, []) == [0, 2, -2]
     assert naive.payoffs(SOUTHERN, [2, 0, 1, 3], four, {0, 1, 2, 3}, []) == [2, 2, 2, -6]
     twos = [nothing, nothing, nothing, cards("2S 2H 3S")]
     assert naive.payoffs(SOUTHERN, [2, 0, 1, 3], twos, {0, 1, 2, 3}, []) == [2, 2, 5, -9]
+    five, eight = [NOTHING] * 4 + [held], [NOTHING] * 7 + [held]
+    assert naive.payoffs(MIEN_NAM, [2, 0, 1, 3, 4], five, {0, 1, 2, 3, 4}, []) == [2, 0, 4, -2, -4]
+    assert naive.payoffs(MIEN_NAM, [6, 5, 4, 3, 2, 1, 0, 7], eight, set(range(8)), []) == [-6, -4, -2, 2, 4, 6, 8, -8]
+    assert naive.payoffs(SOUTHERN, [6, 5, 4, 3, 2, 1, 0, 7], eight, set(range(8)), []) == [2] * 7 + [-14]
+    assert naive.instant_payoffs(DEM_LA, 4, 5, 20) == [-80, -80, -80, -80, 320]
     assert naive.instant_payoffs(SOUTHERN, 1, 4, 13) == [-2, 6, -2, -2]
     assert naive.instant_payoffs(MIEN_NAM, 1, 3, 13) == [-4, 8, -4]
     assert naive.instant_payoffs(DEM_LA, 0, 2, 13) == [52, -52]
 
 
 def test_cong() -> None:
-    nothing, held = frozenset[int](), cards("3S 5C 7S")
+    nothing, held = NOTHING, cards("3S 5C 7S")
     assert naive.payoffs(MIEN_NAM, [2, 0, 1, 3], [nothing, nothing, nothing, held], {0, 1, 2}, []) == [2, -2, 8, -8]
     assert naive.payoffs(DEM_LA, [1, 0, 2], [cards("3H 4H"), nothing, held], {0, 1}, []) == [-4, 16, -12]
 
 
 def test_chop_penalties() -> None:
-    hands = [frozenset[int](), frozenset[int](), cards("3S")]
+    hands = [NOTHING, NOTHING, cards("3S")]
     chain = [PaidChop(1, 0, 2, False), PaidChop(2, 1, 3, False)]
     assert naive.payoffs(MIEN_NAM, [0, 1, 2], hands, {0, 1, 2}, [[], chain]) == [2, -5, 3]
     assert naive.payoffs(MIEN_NAM, [0, 1, 2], hands, {0, 1, 2}, [[*chain, PaidChop(0, 2, 4, True)]]) == [2, 0, -2]
     assert naive.payoffs(MIEN_NAM, [0, 1, 2], hands, {0, 1, 2}, [chain[:1], [PaidChop(0, 1, 1, False)]]) == [1, 1, -2]
     assert naive.is_paid(MIEN_NAM, cards("5S 5C 5D 5H"), cards("4S 4C 4D 4H"))
     assert not naive.is_paid(MIEN_NAM, cards("2H"), cards("2S"))
+    assert naive.is_paid(replace(MIEN_NAM, ties="later"), cards("5S 5S 5H 5H"), cards("5S 5S 5H 5H"))
 
 
 def test_places_first_out() -> None:
@@ -245,68 +337,9 @@ def test_places_first_out() -> None:
     assert naive.places(DEM_LA, [0], [0, 7, 7, 7]) == [1, 2, 2, 2]
     assert naive.order(DEM_LA, [1], [7, 0, 7, 7]) == [1, 2, 3, 0]
     by_order = replace(DEM_LA, payoff="places", cong=False)
-    hands = [cards("3S 3C"), frozenset[int](), cards("4S 4C"), cards("5S 5C")]
+    hands = [cards("3S 3C"), NOTHING, cards("4S 4C"), cards("5S 5C")]
     assert naive.payoffs(by_order, naive.order(by_order, [1], [2, 0, 2, 2]), hands, {0, 1, 2, 3}, []) == [-4, 4, 2, -2]
     assert naive.places(SOUTHERN, [2, 0, 3], [0, 6, 0, 0]) == [2, 4, 1, 3]
-
-
-CHAIN = ("2H", "3S 3C 4S 4C 5S 5C", "8S 8C 8D 8H", "9S 9D 10S 10C JS JC QS QC")
-
-
-def test_a_chain_of_chops() -> None:
-    hands = [cards(f"{held} {rest}") for held, rest in zip(CHAIN, ("7S 9C", "KS", "KC", "KD"), strict=True)]
-    hand = naive.play_hand(MIEN_NAM, hands, 3, Script(*CHAIN), opening=False, leader=0)
-    assert [seat for seat, _ in hand.plays] == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 0, 1, 2]
-    assert (hand.n_plays, hand.passes, hand.piles, hand.twos_left, hand.required) == (8, 6, 3, 0, None)
-    assert hand.chops == Counter(["double-straight-3", "quad", "double-straight-4"])
-    assert hand.places == [4, 2, 3, 1]
-    assert hand.payoffs == [-4, 2, -2 - 9, 4 + 9]  # 2 for the 2H, 3, 4, paid by the quad's owner
-
-
-def test_nobody_pays_for_the_last_play_of_a_player() -> None:
-    hands = [cards(f"{held} {rest}") for held, rest in zip(CHAIN, ("7S 9C", "KS", "", "KD"), strict=True)]
-    hand = naive.play_hand(MIEN_NAM, hands, 3, Script(*CHAIN), opening=False, leader=0)
-    assert hand.places == [4, 3, 1, 2]
-    assert hand.payoffs == [-4, -2, 4, 2]
-
-
-def test_unlocked_chops() -> None:
-    hands = [cards("2S 3S"), cards("9S 9D 10S 10C JS JC QS QC KS"), cards("2D 4S"), cards("5S 6C")]
-    script = Script("2S", "", "2D", "", "", "9S 9D 10S 10C JS JC QS QC", "")
-    hand = naive.play_hand(MIEN_NAM, hands, 0, script, opening=False, leader=0)
-    assert [seat for seat, _ in hand.plays][:8] == [0, 1, 2, 3, 0, 1, 2, 1]  # 0 and 3 have passed and hold no chop
-    asked = script.positions[5]
-    assert (asked.again, asked.legal, asked.may_pass, asked.owner) == (True, {hands[1] - cards("KS")}, True, 2)
-    assert (script.positions[4].again, script.positions[6].passed) == (False, frozenset({0, 3}))
-    assert naive.legal_plays(MIEN_NAM, hands[1], cards("2D"), again=True) == {hands[1] - cards("KS")}
-    assert naive.legal_plays(MIEN_NAM, hands[1], cards("AD"), again=True) == set()
-    lower = cards("3S 3C 4S 4C 5S 5C 6S 6C")  # matching and beating counts
-    assert naive.legal_plays(MIEN_NAM, hands[1], lower, again=True) == {hands[1] - cards("KS")}
-    assert naive.legal_plays(SOUTHERN, hands[1], cards("2D"), again=True) == set()
-
-
-def test_the_winner_of_a_pile_may_be_out() -> None:
-    hands = [cards("8S"), cards("3S 4S"), cards("5S 6S"), cards("7S 7C 9S")]
-    hand = naive.play_hand(SOUTHERN, hands, 0, Script("8S", "", "", "9S"), opening=False, leader=0)
-    assert [seat for seat, _ in hand.plays][:7] == [0, 1, 2, 3, 3, 1, 2]  # 9S stands against all who have not passed
-
-
-def test_pass_locks() -> None:
-    hands = [cards("3S 10S"), cards("9S 9C"), cards("5S KS"), cards("6S AS")]
-    for locks, asked in ((True, [0, 1, 2, 3, 0, 2]), (False, [0, 1, 2, 3, 0, 1])):
-        rules = replace(SOUTHERN, pass_locks=locks)
-        script = Script("3S", "", "5S", "6S", "")
-        hand = naive.play_hand(rules, hands, 3, script)
-        assert [seat for seat, _ in hand.plays][:6] == asked
-        assert not any(position.again for position in script.positions)
-        assert (hand.leader, hand.required) == (0, 0)
-
-
-def test_an_illegal_choice_is_refused() -> None:
-    hands = [cards("3S 4S"), cards("5S 6S")]
-    for play in ("", "4S", "5S"):
-        with pytest.raises(AssertionError):
-            naive.play_hand(SOUTHERN, hands, 0, Script(play))
 
 
 def test_instant_wins() -> None:
@@ -324,64 +357,41 @@ def test_instant_wins() -> None:
     assert naive.instant_win(SOUTHERN, threes, True) == "threes-double-straight"
     assert naive.instant_win(SOUTHERN, cards("3S 4S 6S 7C 8S 9S 10C QS KS AS AC 2S 2C"), True) == "one-colour"
     assert naive.instant_win(SOUTHERN, cards("2S 2C 2D 2H 3S"), True) == "four-twos"
-    assert naive.instant_win(SOUTHERN, dragon - {0}, True) is None
+    assert naive.instant_win(SOUTHERN, dragon[1:], True) is None
     assert naive.instant_win(CLASSIC, dragon, True) is None
     hands = [quads, threes, cards("3H 4S"), dragon]
     assert naive.instant_winner(once, hands, 0, True) == (3, "dragon")
     assert naive.instant_winner(SOUTHERN, [pairs, quads], 1, True) == (1, "six-pairs")
-    hand = naive.play_hand(SOUTHERN, [threes, cards("3D 6D")], 0, Script())
-    assert (hand.instant_win, hand.places, hand.payoffs) == ((0, "threes-double-straight"), [1, 2], [2, -2])
 
 
-@pytest.mark.parametrize("rules", [CLASSIC, SOUTHERN, VIET_CONG, MIEN_NAM, DEM_LA, ODD])
-def test_random_hands(rules: Rules) -> None:
-    rng = random.Random(3)
-    for players in range(3 if rules.cards == 17 else 2, 4 if rules.cards == 17 else 5):
-        for _ in range(4):
-            hands, leader = deal(rng, players, rules.cards), rng.choice([None, 0])
-            hand = naive.play_hand(rules, hands, 0, uniform(rng), leader is None, leader)
-            assert sum(hand.payoffs) == 0
-            assert 1 in hand.places
+def test_instant_wins_two_decks() -> None:
+    once = replace(SOUTHERN, six_pairs_quads_twice=False)
+    eight = cards("3S 3S 3C 3C 3D 3D 3H 3H 5S 5S 7C 7H 9H")  # 4 + 1 + 1 pairs
+    assert naive.instant_win(SOUTHERN, eight, False) == "six-pairs"
+    assert naive.instant_win(once, eight, False) is None
+    assert naive.instant_win(once, eight, True) == "four-threes"
+    assert naive.instant_win(SOUTHERN, cards("3S 3S 3C 3C 3D 5S 5S 5C 5C 5H 7C 7H 7D"), False) is None  # 2 + 2 + 1
+    assert naive.instant_win(SOUTHERN, cards("3S 3S 3C 3C 3D 5S 5S 5C 5C 5H 7C 9H 9D"), False) is None  # 2 + 2 + 0 + 1
+    assert naive.instant_win(SOUTHERN, cards("3S 3S 3C 3C 3D 5S 5S 5C 5C 5H 9C 9H 9D"), False) is None  # 2 + 2 + 1
+    assert naive.instant_win(SOUTHERN, cards("2S 2S 2C 2C 2D 2D 4H 5S 5S 6S 6S 7S 8S"), False) == "four-twos"
+    assert naive.instant_win(once, cards("2S 2S 2C 2C 3D 3D 4H 5S 5S 6S 6S 7S 8S"), True) == "four-twos"
+    assert naive.instant_win(SOUTHERN, cards("2S 2S 2C 3C 3D 5S 7H 9S JC KS AD AD 10C"), False) is None
+    ten = cards("3S 3S 4C 4C 5D 5D 6H 6H 7S 7S 9C JD KH")
+    assert naive.instant_win(SOUTHERN, ten, True) == "five-pair-straight"
+    assert naive.instant_win(SOUTHERN, cards("3H 3H 4H 4D 6H 6D 7H 7D JH JD KH KD 2H"), False) == "six-pairs"
+    assert naive.instant_win(once, cards("3H 3H 3H 3D 4D 6D 7H 9D JH JD KH KD 2H"), False) == "one-colour"
 
 
-@pytest.mark.parametrize("rules", [CLASSIC, SOUTHERN, VIET_CONG, MIEN_NAM, DEM_LA, ODD])
-def test_lowest_has_one_choice(rules: Rules) -> None:
-    rng = random.Random(4)
-
-    def choose(_seat: int, position: Position) -> Cards:
-        play = naive.lowest(rules, position)
-        for other in position.legal - {play}:  # no tie that the definition leaves open
-            assert not naive.matches(rules, other, play) or (max(other), sum(other)) != (max(play), sum(play))
-        return play
-
-    for _ in range(4):
-        assert sum(naive.play_hand(rules, deal(rng, 3, rules.cards), 0, choose).payoffs) == 0
-
-
-def position(hand: str, on: str = "", required: int | None = None, rules: Rules = SOUTHERN) -> Position:
-    held, pile = cards(hand), cards(on) or None
-    legal, passing = naive.legal_plays(rules, held, pile, required), naive.may_pass(rules, held, pile)
-    return Position(0, held, pile, 1 if pile else None, required, False, legal, passing, (len(held), 5), frozenset())
-
-
-@pytest.mark.parametrize(
-    ("hand", "on", "play"),
-    [
-        ("3S 3C 3D 4S 4C 5S 5C 5D KS", "", "3S 3C 4S 4C 5S 5C"),
-        ("3S 3C 3D 4S 5S KS", "", "3S 4S 5S"),
-        ("3S 3C 3D 3H 4S 5S 6S KS", "", "3S 4S 5S 6S"),
-        ("3H 4S 4C 4D 4H", "", "3H"),
-        ("3H 4S 4C 4D 5H 6S", "4C 5C 6C", ""),
-        ("3H 4S 5D 6S 6H", "3S 4C 5C", "3H 4S 5D"),
-        ("3S 3C 4S 4C 5S 5C 9S 9C 9D 9H", "2H", "3S 3C 4S 4C 5S 5C"),
-        ("3S 3C 4S 4C 5S 5C 2H", "2D", "2H"),
-        ("3S 3C 4S 4C 5S 5C 6S 6C 9S 9C 9D 9H", "2S 2C", "9S 9C 9D 9H"),
-    ],
-)
-def test_lowest(hand: str, on: str, play: str) -> None:
-    assert naive.lowest(SOUTHERN, position(hand, on)) == cards(play)
-
-
-def test_lowest_first_lead() -> None:
-    assert naive.lowest(CLASSIC, position("3S 3C 4S 5S", "", 0, CLASSIC)) == cards("3S")
-    assert naive.lowest(SOUTHERN, position("3S 3C 4S 5S", "", 0)) == cards("3S 4S 5S")
+def test_instant_wins_by_size_and_trading() -> None:
+    twenty = cards("3S 4S 5S 6S 7S 8S 9D 10S JS QS KS AS AC 2S 2S 2C 2D 4C 6C 8C")
+    assert naive.instant_win(SOUTHERN, twenty, False) == "four-twos"  # no dragon: that is for 13 cards
+    assert naive.instant_win(replace(SOUTHERN, instant_wins_any_size=True), twenty, False) == "dragon"
+    assert naive.instant_win(VIET_CONG, twenty, False) == "four-twos"
+    assert naive.instant_win(replace(VIET_CONG, trading=True), twenty, True) is None
+    only_opening = replace(VIET_CONG, instant_wins=(), opening_instant_wins=("four-twos",))
+    assert naive.instant_win(only_opening, twenty, True) == "four-twos"
+    assert naive.instant_win(replace(only_opening, trading=True), twenty, True) is None
+    assert naive.instant_win(replace(SOUTHERN, trading=True, instant_wins_any_size=True), twenty, True) == "dragon"
+    hands = [cards("4S 5S"), twenty, cards("5S 6S"), twenty]
+    winners = [naive.instant_winner(VIET_CONG, hands, leader, True) for leader in range(4)]
+    assert winners == [(1, "four-twos"), (1, "four-twos"), (3, "four-twos"), (3, "four-twos")]

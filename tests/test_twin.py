@@ -9,8 +9,10 @@ from itertools import product
 from typing import Any
 
 import naive
+import naive_hand
 import numpy as np
 import pytest
+from naive import Cards
 from tables import every_table, random_rules
 
 from tlsim import combos, features
@@ -24,8 +26,6 @@ from tlsim.rules import INSTANT_WINS, TARGETS, Rules, pack, player_counts
 from tlsim.transcript import replay, transcript
 from tlsim.variantfiles import parse_variant
 from tlsim.view import VIEW
-
-Cards = frozenset[int]
 
 
 @kernel
@@ -75,7 +75,7 @@ def instant_win(rules: Any, hand: int, opening: int) -> int:
 
 
 def cards_of(hand: int) -> Cards:
-    return frozenset(numbers(hand))
+    return tuple(sorted(numbers(hand)))
 
 
 def constructed(rng: random.Random, size: int) -> Cards:
@@ -83,18 +83,18 @@ def constructed(rng: random.Random, size: int) -> Cards:
     weights = [rng.choice([0.2, 1, 5]) for _ in range(13)]
     weights[12] *= rng.choice([1, 4])
     deck = sorted(range(52), key=lambda card: rng.random() / weights[card // 4])
-    return frozenset(deck[:size])
+    return tuple(sorted(deck[:size]))
 
 
 def hand_and_play(rng: random.Random, rules: Rules, size: int) -> tuple[Cards, Cards | None]:
     """Return a hand and a play of other cards to beat, or none to lead."""
     hand = constructed(rng, size)
-    others = sorted(set(range(52)) - hand)
+    others = sorted(set(range(52)) - set(hand))
     for _ in range(20):
         kind = rng.random()
         if kind < 0.25:
             return hand, None
-        pool = frozenset(rng.sample(others, min(len(others), rng.choice([8, 13, 17]))))
+        pool = tuple(sorted(rng.sample(others, min(len(others), rng.choice([8, 13, 17])))))
         plays = naive.combinations_in(rules, pool)
         if kind < 0.5:  # what is chopped, and what is long
             plays = tuple(p for p in plays if len(p) > 3 or min(p) >= 48)
@@ -130,17 +130,17 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
     position.set(hand, on, required, again)
     written = position.legal()
     expected = naive.legal_plays(rules, hand, on, required, again)
-    where = (rules, sorted(hand), on and sorted(on), required, again)
+    where = (rules, hand, on, required, again)
     assert len(set(written)) == len(written), where
     assert {cards_of(play) for play in written} == expected, where
     if on is not None:
         assert bool(may_pass(position.packed, position.views)) == naive.may_pass(rules, hand, on, again), where
     check_policies(position, hand, on, required, again, expected, where)
-    for play in rng.sample(sorted(expected, key=sorted), min(3, len(expected))):
+    for play in rng.sample(sorted(expected), min(3, len(expected))):
         kind = naive.classify(rules, play)
         assert combos.describe(rules, mask(play)) == kind, where
-    some = frozenset(rng.sample(sorted(hand), rng.randint(1, 6)))
-    assert combos.describe(rules, mask(some)) == naive.classify(rules, some), (rules, sorted(some))
+    some = tuple(sorted(rng.sample(hand, rng.randint(1, 6))))
+    assert combos.describe(rules, mask(some)) == naive.classify(rules, some), (rules, some)
     check_features(position, hand, rng)
 
 
@@ -148,8 +148,8 @@ def check_policies(
     position: Position, hand: Cards, on: Cards | None, required: int | None, again: bool, legal: set[Cards], where: Any
 ) -> None:
     rules = position.rules
-    here = naive.Position(0, hand, on, None if on is None else 1, required, again, legal, True, (), frozenset())
-    expected = mask(naive.lowest(rules, here))
+    here = naive_hand.Position(0, hand, on, None if on is None else 1, required, again, legal, True, (), frozenset())
+    expected = mask(naive_hand.lowest(rules, here))
     assert plain_lowest(position.packed, position.views) == expected, where
     assert fast_lowest(position.packed, position.views) == expected, where
     barred = len(legal) < len(naive.legal_plays(rules_finishing(rules), hand, on, required, again))
@@ -171,13 +171,13 @@ def rules_finishing(rules: Rules) -> Rules:
 def check_features(position: Position, hand: Cards, rng: random.Random) -> None:
     rules, packed = position.rules, position.packed
     free = naive.legal_plays(rules_finishing(rules), hand, None)
-    assert count_leads(packed, mask(hand)) == len(free), (rules, sorted(hand))
-    some = frozenset(rng.sample(sorted(hand), rng.randint(1, len(hand))))
-    assert leftover(packed, mask(some)) == naive.leftover(rules, some), (rules, sorted(some))
+    assert count_leads(packed, mask(hand)) == len(free), (rules, hand)
+    some = tuple(sorted(rng.sample(hand, rng.randint(1, len(hand)))))
+    assert leftover(packed, mask(some)) == naive.leftover(rules, some), (rules, some)
     for opening in (False, True) if len(hand) == rules.cards else ():  # as dealt
         kind = int(instant_win(packed, mask(hand), opening))
         name = INSTANT_WINS[kind] if kind >= 0 else None
-        assert name == naive.instant_win(rules, hand, opening), (rules, sorted(hand), opening)
+        assert name == naive.instant_win(rules, hand, opening), (rules, hand, opening)
 
 
 @pytest.mark.parametrize(("variant", "players"), every_table())
@@ -205,16 +205,16 @@ def replay_in_twin(rules: Rules, written: dict[str, Any], row: Any, policies: li
     """Play the written's turns in the twin and compare everything that comes out."""
     turns: Iterator[dict[str, Any]] = iter(written["plays"])
 
-    def choose(seat: int, position: naive.Position) -> Cards:
+    def choose(seat: int, position: naive_hand.Position) -> Cards:
         turn = next(turns)
-        play = frozenset(map(parse_card, turn["cards"]))
+        play = tuple(sorted(map(parse_card, turn["cards"])))
         assert turn["player"] == seat, written
         if policies[seat] == "lowest":
-            assert play == naive.lowest(rules, position), written
+            assert play == naive_hand.lowest(rules, position), written
         return play
 
-    hands = [frozenset(map(parse_card, hand)) for hand in written["hands"]]
-    hand = naive.play_hand(rules, hands, written["dealer"], choose)
+    hands = [tuple(sorted(map(parse_card, hand))) for hand in written["hands"]]
+    hand = naive_hand.play_hand(rules, hands, written["dealer"], choose)
     assert next(turns, None) is None, written
     required = None if hand.required is None else parse_card(written["required"])
     assert (hand.leader, hand.required) == (written["leader"], required), written
