@@ -194,7 +194,7 @@ def test_random_hands(rules: Rules) -> None:
     rng = random.Random(3)
     for players in range(3 if rules.cards == 17 else 2, 4 if rules.cards == 17 else 5):
         for _ in range(4):
-            hands, leader = deal(rng, players, rules.cards), rng.choice([None, 0])
+            hands, leader = deal(rng, players, int(rules.cards)), rng.choice([None, 0])
             hand = naive_hand.play_hand(rules, hands, 0, uniform(rng), leader is None, leader)
             assert sum(hand.payoffs) == 0
             assert 1 in hand.places
@@ -223,7 +223,7 @@ def test_lowest_has_one_choice(rules: Rules) -> None:
         return play
 
     for _ in range(4):
-        assert sum(naive_hand.play_hand(rules, deal(rng, 3, rules.cards), 0, choose).payoffs) == 0
+        assert sum(naive_hand.play_hand(rules, deal(rng, 3, int(rules.cards)), 0, choose).payoffs) == 0
 
 
 def position(hand: str, on: str = "", required: int | None = None, rules: Rules = SOUTHERN) -> Position:

@@ -22,7 +22,7 @@ from tlsim.cards import mask, numbers, parse_card
 from tlsim.policies import lowest
 from tlsim.policies import random as random_policy
 from tlsim.policies.load import parse_policies
-from tlsim.rules import INSTANT_WINS, TARGETS, Rules, pack, player_counts
+from tlsim.rules import INSTANT_WINS, TARGETS, Rules, deal_of, pack, player_counts
 from tlsim.transcript import replay, transcript
 from tlsim.variantfiles import parse_variant
 from tlsim.view import VIEW
@@ -174,7 +174,7 @@ def check_features(position: Position, hand: Cards, rng: random.Random) -> None:
     assert count_leads(packed, mask(hand)) == len(free), (rules, hand)
     some = tuple(sorted(rng.sample(hand, rng.randint(1, len(hand)))))
     assert leftover(packed, mask(some)) == naive.leftover(rules, some), (rules, some)
-    for opening in (False, True) if len(hand) == rules.cards else ():  # as dealt
+    for opening in (False, True) if len(hand) == packed[0]["cards"] else ():  # as dealt
         kind = int(instant_win(packed, mask(hand), opening))
         name = INSTANT_WINS[kind] if kind >= 0 else None
         assert name == naive.instant_win(rules, hand, opening), (rules, hand, opening)
@@ -185,8 +185,9 @@ def test_positions(variant: str, players: int, request: pytest.FixtureRequest) -
     rules = parse_variant(variant)
     rng = random.Random(f"{variant} {players}")
     position = Position(rules, players)
+    size = deal_of(rules, players)[1]
     for _ in range(request.config.getoption("--twin-positions")):
-        check_position(rng, position, rng.choice([rules.cards, rules.cards, rng.randint(6, rules.cards)]))
+        check_position(rng, position, rng.choice([size, size, rng.randint(6, size)]))
 
 
 def test_positions_of_random_rules(request: pytest.FixtureRequest) -> None:
@@ -195,7 +196,7 @@ def test_positions_of_random_rules(request: pytest.FixtureRequest) -> None:
         rules = random_rules(rng)
         position = Position(rules, player_counts(rules)[-1])
         for _ in range(10):
-            check_position(rng, position, rng.choice([rules.cards, rng.randint(6, 13)]))
+            check_position(rng, position, rng.choice([int(position.packed[0]["cards"]), rng.randint(6, 13)]))
 
 
 # ------------------------------------------------------------------------------------------------ whole hands

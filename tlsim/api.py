@@ -225,11 +225,13 @@ def moves(
 
 def _hand(cards: str | Sequence[str], variant: str) -> "tuple[Rules, int]":
     """Return checked rules and hand."""
+    from tlsim.rules import deal_of, player_counts
     from tlsim.variantfiles import parse_variant
 
     rules, held = parse_variant(variant), _cards(cards)
-    if held.bit_count() > rules.cards:
-        raise InputError(f"{held.bit_count()} cards: a hand of {rules.name} has at most {rules.cards}")
+    most = max(deal_of(rules, players)[1] for players in player_counts(rules))
+    if held.bit_count() > most:
+        raise InputError(f"{held.bit_count()} cards: a hand of {rules.name} has at most {most}")
     return rules, held
 
 
