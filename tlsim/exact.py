@@ -1,0 +1,77 @@
+"""Exact odds of one hand: the joint distribution of hand columns, by a count rank by rank.
+
+The state is a tuple of small numbers (`tlsim.handcolumns`); at each rank every state goes on with every number of cards
+of the rank, and equal tuples are added up. A weight is a number of hands, subsets of the cards; with two decks equal
+cards count as two. C(104, 20) = 4.6e20 fits Int128 (1.7e38) with room.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import polars as pl
+
+from tlsim.errors import InputError
+from tlsim.handcolumns import Deck, Update, find, plan
+from tlsim.rules import Rules
+
+WEIGHT = "weight"
+ONE_DECK = Deck()
+MOST_STATES = 600_000  # some 6 s and 500 MB; what needs more is left to sampling
+_SLICE = 400_000  # rows that are made at once
+
+
+class OutOfReach(InputError):
+    """An exact count would need more states than fit the time and memory that an answer may take."""
+
+
+def joint(names: Iterable[str], rules: Rules, cards: int, deck: Deck = ONE_DECK) -> pl.DataFrame:
+    """Return a row for each tuple of values of the asked columns, sorted, and the number of hands that have it.
+
+    The columns are the asked ones (Boolean or integer) and `weight` (Int128); weights add up to C(deck.size, cards).
+    Raises `InputError` for an unknown column or none, `OutOfReach` for a count of more than `MOST_STATES` states.
+    """
+    asked = find(names, rules, cards, deck)
+    if not asked:
+        raise InputError("no column: a distribution is that of at least one")
+    values = [column.value.alias(name) for name, column in asked.items()]
+    hands = pl.DataFrame({"cards": [0], WEIGHT: [1]}, {"cards": pl.Int16, WEIGHT: pl.Int128})
+    left = deck.size
+    for fields, updates in plan(values, rules, cards, deck):
+        left -= deck.copies
+        branches = deck.branches(fields)[1].group_by(fields | {"n"}).agg(pl.col("ways").sum())
+        parts = [_go_on(part, branches, updates, cards, left) for part in hands.iter_slices(_SLICE // len(branches))]
+        hands = parts[0] if len(parts) == 1 else _add_up(pl.concat(parts), ["cards", *updates])
+        if len(hands) > MOST_STATES:
+            raise OutOfReach(
+                f"{', '.join(asked)} of {cards} cards from {deck.size}: the exact count would need more than"
+                f" {MOST_STATES:,} states"
+            )
+    return _add_up(hands.select(*values, WEIGHT), list(asked)).sort(list(asked))
+
+
+def _add_up(hands: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    return hands.group_by(keys).agg(pl.col(WEIGHT).sum())
+
+
+def _go_on(hands: pl.DataFrame, branches: pl.DataFrame, updates: Update, cards: int, left: int) -> pl.DataFrame:
+    """Return the states after one more rank, with `left` cards of the deck in the ranks after it."""
+    drawn = pl.col("cards") + pl.col("n")
+    return _add_up(
+        hands.join(branches, how="cross")
+        .filter(drawn.is_between(cards - left, cards))
+        .select(drawn.alias("cards"), pl.col(WEIGHT) * pl.col("ways"), **updates),
+        ["cards", *updates],
+    )
+
+
+def probability(event: pl.Expr, rules: Rules, cards: int, deck: Deck = ONE_DECK, given: pl.Expr | None = None) -> Fraction:
+    """Return the probability that a hand holds `event`, an expression over hand columns, among hands that hold `given`.
+
+    Raises `InputError` for an unknown column, and when no hand holds `given`; `OutOfReach` as `joint` does.
+    """
+    given = pl.lit(True) if given is None else given
+    names = dict.fromkeys(event.meta.root_names() + given.meta.root_names())
+    hands = joint(names, rules, cards, deck).filter(given)
+    if hands.is_empty():
+        raise InputError("no hand is as given")
+    return Fraction(hands.filter(event)[WEIGHT].sum(), hands[WEIGHT].sum())
