@@ -1,16 +1,15 @@
 """Hand columns: what one may ask of a dealt hand, each with its meaning, and how it is counted rank by rank.
 
 A hand is told to this module as numbers of cards, one rank after another: `n` cards of the rank, `red` of them red,
-`spades`, `hearts`, and `kinds` of them different (with two decks equal cards are one kind). A *state* is a small number that one rank after another updates; a column is an expression in states
-after the last rank. The 2s come first, then 3 to A: what 2s decide by themselves is then known at once, and runs stand
-in order (a run that may end in 2s looks back at them at the ace).
+`spades`, `hearts`, and `kinds` of them different (with two decks equal cards are one kind). A *state* is a small number
+that one rank after another updates; a column is an expression in states after the last rank.
 """
 
 import dataclasses
 from collections.abc import Callable, Iterable
 from functools import reduce
 from math import comb, prod
-from operator import or_
+from operator import add, and_, or_
 
 import numpy as np
 import polars as pl
@@ -46,11 +45,6 @@ class Deck:
         """Return the number of cards."""
         return self.copies * self.ranks
 
-    @property
-    def order(self) -> list[int]:
-        """Return the ranks in the order of the count: the 2s, then 3 to A."""
-        return [self.ranks - 1, *range(self.ranks - 1)]
-
     def branches(self, fields: Iterable[str]) -> tuple[list[int], pl.DataFrame]:
         """Return the ways to draw from one rank, as far as `fields` tell them apart.
 
@@ -71,7 +65,12 @@ class Deck:
         table |= {field: drawn @ np.array([key[i] for key in groups]) for i, field in enumerate(asked)}
         if "kinds" in fields:
             table["kinds"] = (drawn > 0).sum(axis=1)
-        return sizes, pl.DataFrame(table).with_columns(pl.col([field for field in FIELDS if field in table]).cast(pl.Int16))
+        return sizes, pl.DataFrame(table).with_columns(
+            pl.col([field for field in FIELDS if field in table]).cast(pl.Int16)
+        )
+
+
+ONE_DECK = Deck()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,14 +98,12 @@ def _any(claims: list[pl.Expr]) -> pl.Expr:
 # ------------------------------------------------------------------------------------------------ the columns
 
 
-def columns(rules: Rules, cards: int, deck: Deck = Deck()) -> dict[str, Column]:  # noqa: B008  # it cannot change
+def columns(rules: Rules, cards: int, deck: Deck = ONE_DECK) -> dict[str, Column]:
     """Return the columns of a hand of `cards` cards by name, in the order of their documentation.
 
     Runs, chops and instant wins are those of the rule set; there is a `chop_` column for each line of its chop table.
     """
-    top_straight = "_top" if rules.straight_twos else ""
-    top_double = "_top" if rules.double_straight_twos else ""
-    straight, double, quads = pl.col(f"best1{top_straight}"), pl.col(f"best2{top_double}"), pl.col("best4")
+    straight, double, quads = (pl.col(f"longest_{name}") for name in ("straight", "double", "quad"))
     found = [
         *(_number(name, f"cards of the rank: {name}") for name in [*RANK_NAMES[: deck.ranks - 1], "twos"]),
         _number("ranks", "different ranks held"),
@@ -114,13 +111,21 @@ def columns(rules: Rules, cards: int, deck: Deck = Deck()) -> dict[str, Column]:
         _number("triples", "ranks held at least three times"),
         _number("quads", "ranks held at least four times, 2s included"),
         _number("pair_units", "pairs that the hand splits into: each rank counts cards / 2, rounded down"),
-        _number("longest_straight", "cards in the longest straight, 0 without one", straight * (straight >= rules.straight_min)),
+        _number(
+            "longest_straight",
+            "cards in the longest straight, 0 without one",
+            straight * (straight >= rules.straight_min),
+        ),
         _number(
             "longest_double_straight",
             "pairs in the longest double straight, however long one may be played; 0 without one",
             double * (double >= 3),
         ),
-        _number("longest_quad_run", "quads of consecutive ranks without 2s, at most; 0 for fewer than two", quads * (quads >= 2)),
+        _number(
+            "longest_quad_run",
+            "quads of consecutive ranks without 2s, at most; 0 for fewer than two",
+            quads * (quads >= 2),
+        ),
         _number("red", "red cards"),
         _number("red_twos", "red 2s"),
         _claim("holds_3s", "holds a 3 of spades"),
@@ -146,7 +151,7 @@ def _instant_columns(rules: Rules, cards: int) -> list[Column]:
     enough = pl.col("pair_units" if rules.six_pairs_quads_twice else "pairs") >= 6
     shapes = {
         "dragon": ("every rank from 3 to A", pl.col("no_gap")),
-        "five_pair_straight": ("a double straight of 5 or more without 2s", pl.col("best2") >= 5),
+        "five_pair_straight": ("a double straight of 5 or more without 2s", pl.col("longest_low_double") >= 5),
         "four_twos": ("at least four 2s", pl.col("twos") >= 4),
         "six_pairs": ("six pairs, quads counted as the rules say", enough),
         "one_colour": ("only red or only black cards", ~(pl.col("any_red") & pl.col("any_black"))),
@@ -160,9 +165,16 @@ def _instant_columns(rules: Rules, cards: int) -> list[Column]:
         return _any([shapes[kind.replace("-", "_")][1] for kind in counted])
 
     return [
-        *(_claim(name, f"instant win: {meaning}; whether listed or not", value) for name, (meaning, value) in shapes.items()),
+        *(
+            _claim(name, f"instant win: {meaning}; whether listed or not", value)
+            for name, (meaning, value) in shapes.items()
+        ),
         _claim("instant_win", "wins at once on any hand", wins(rules.instant_wins)),
-        _claim("opening_instant_win", "wins at once on an opening hand", wins(rules.instant_wins + rules.opening_instant_wins)),
+        _claim(
+            "opening_instant_win",
+            "wins at once on an opening hand",
+            wins(rules.instant_wins + rules.opening_instant_wins),
+        ),
     ]
 
 
@@ -186,72 +198,64 @@ def _chop_columns(rules: Rules, double: pl.Expr, quads: pl.Expr) -> list[Column]
 # ------------------------------------------------------------------------------------------------ the states
 
 
+def order(rules: Rules, deck: Deck) -> list[int]:
+    """Return the ranks in the order of the count.
+
+    The 2s come first: what they decide by themselves is then known at once. Then 3 to A, so that the 3s of opening
+    instant wins are known early, too; or, where runs may end in 2s, A to 3.
+    """
+    below = range(deck.ranks - 1)
+    return [deck.ranks - 1, *(reversed(below) if rules.straight_twos or rules.double_straight_twos else below)]
+
+
 def states(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
-    """Return how each state goes on, rank by rank in the order of the deck."""
-    first, twos = deck.order[0], deck.ranks - 1
+    """Return how each state goes on, rank by rank in the order of the count."""
+    twos, ranks = deck.ranks - 1, order(rules, deck)
 
-    def fold(name: str, term: pl.Expr, merge: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> Step:
-        return lambda rank: term if rank == first else merge(pl.col(name), term)
-
-    def at(name: str, where: int, term: pl.Expr) -> Step:
-        return lambda rank: term if rank == where else pl.col(name)
-
-    def all_of(name: str, ranks: range, claim: pl.Expr) -> Step:
+    def fold(name: str, term: pl.Expr, merge: Callable[[pl.Expr, pl.Expr], pl.Expr], over: list[int] = ranks) -> Step:
         def step(rank: int) -> pl.Expr:
-            if rank not in ranks:
+            if rank not in over:
                 return pl.col(name)
-            return claim if rank == ranks[0] else pl.col(name) & claim
+            return term if rank == over[0] else merge(pl.col(name), term)
 
         return step
 
-    def some_of(name: str, claim: pl.Expr) -> Step:  # below the 2s
-        return lambda rank: pl.lit(False) if rank == twos else pl.col(name) | claim
-
     terms = {"ranks": N >= 1, "pairs": N >= 2, "triples": N >= 3, "quads": N >= 4, "pair_units": N // 2, "red": RED}
+    lowest = [rank for rank in ranks if rank < 3]
     return {
-        **{name: at(name, rank, N) for rank, name in enumerate(RANK_NAMES[:twos])},
-        "twos": at("twos", twos, N),
+        **{name: fold(name, N, or_, [rank]) for rank, name in enumerate(RANK_NAMES[:twos])},
+        "twos": fold("twos", N, or_, [twos]),
         **{name: fold(name, term.cast(pl.Int16), pl.Expr.add) for name, term in terms.items()},
-        "red_twos": at("red_twos", twos, RED),
-        "holds_3s": at("holds_3s", 0, SPADES > 0),
-        "holds_2h": at("holds_2h", twos, HEARTS > 0),
+        "red_twos": fold("red_twos", RED, or_, [twos]),
+        "holds_3s": fold("holds_3s", SPADES > 0, or_, [0]),
+        "holds_2h": fold("holds_2h", HEARTS > 0, or_, [twos]),
         "any_red": fold("any_red", RED > 0, or_),
         "any_black": fold("any_black", N > RED, or_),
-        "no_gap": all_of("no_gap", range(twos), N >= 1),
-        "low_pairs": all_of("low_pairs", range(3), N >= 2),
-        "low_quad": some_of("low_quad", N >= 4),
-        **_runs(1, deck),
-        **_runs(2, deck),
-        **_runs(4, deck),
+        "no_gap": fold("no_gap", N >= 1, and_, ranks[1:]),
+        "low_pairs": fold("low_pairs", N >= 2, and_, lowest),
+        "low_quad": fold("low_quad", N >= 4, or_, ranks[1:]),
+        **_runs("straight", 1, rules.straight_twos, ranks),
+        **_runs("double", 2, rules.double_straight_twos, ranks),
+        **_runs("low_double", 2, False, ranks),
+        **_runs("quad", 4, False, ranks),
         **_leads(rules, cards, deck),
     }
 
 
-def _runs(copies: int, deck: Deck) -> dict[str, Step]:
-    """Return the states of runs of ranks held `copies` times: the one that ends here, the longest without 2s and with."""
-    run, best, with_twos, top = (pl.col(f"{name}{copies}") for name in ("run", "best", "best", "top"))
-    held, twos = N >= copies, deck.ranks - 1
+def _runs(name: str, copies: int, with_twos: bool, ranks: list[int]) -> dict[str, Step]:
+    """Return the states of runs of ranks held `copies` times: lengths of the one that ends here and of the longest."""
+    run, longest, held = pl.col(f"{name}_run"), pl.col(f"longest_{name}"), pl.col("n") >= copies
 
     def ends_here(rank: int) -> pl.Expr:
-        if rank == twos:
-            return pl.lit(0, pl.Int16)
-        return held.cast(pl.Int16) if rank == 0 else (run + 1) * held
+        place = ranks.index(rank)
+        if place == 0:
+            return held.cast(pl.Int16) if with_twos else pl.lit(0, pl.Int16)
+        return held.cast(pl.Int16) if place == 1 and not with_twos else (run + 1) * held
 
-    def longest(rank: int) -> pl.Expr:
-        return ends_here(rank) if rank in (twos, 0) else pl.max_horizontal(best, ends_here(rank))
+    def longest_here(rank: int) -> pl.Expr:
+        return ends_here(rank) if rank == ranks[0] else pl.max_horizontal(longest, ends_here(rank))
 
-    def longest_top(rank: int) -> pl.Expr:
-        if rank in (twos, 0):
-            return ends_here(rank)
-        reach = ends_here(rank) + top if rank == twos - 1 else ends_here(rank)
-        return pl.max_horizontal(pl.col(f"best{copies}_top"), reach)
-
-    return {
-        f"run{copies}": ends_here,
-        f"best{copies}": longest,
-        f"best{copies}_top": longest_top,
-        f"top{copies}": lambda rank: held if rank == twos else top,
-    }
+    return {f"{name}_run": ends_here, f"longest_{name}": longest_here}
 
 
 def _leads(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
@@ -260,7 +264,7 @@ def _leads(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
     `line_j` is the number of ways to take a card of each of the last j ranks, `straights` that of the straights that
     end here, `double_j` that of the double straights of j pairs (any j >= 1) that end here.
     """
-    twos, shortest = deck.ranks - 1, rules.straight_min
+    ranks, shortest = order(rules, deck), rules.straight_min
     longest = min(rules.double_straight_max, cards // 2)
     one = N if deck.decks == 1 else KINDS
     twice = N - one  # cards held in both copies
@@ -268,42 +272,34 @@ def _leads(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
     three = one * (one - 1) * (one - 2) // 6 + twice * (one - 1)
     four = one * (one - 1) * (one - 2) * (one - 3) // 24 + twice * (one - 1) * (one - 2) // 2 + twice * (twice - 1) // 2
 
-    def chain(name: str, j: int, each: pl.Expr) -> Step:
+    def chain(name: str, j: int, each: pl.Expr, with_twos: bool) -> Step:
         def step(rank: int) -> pl.Expr:
-            if rank == twos or rank < j - 1:
+            if ranks.index(rank) < j - with_twos:  # no run can be so long yet
                 return pl.lit(0, pl.Int32)
             return (each if j == 1 else each * pl.col(f"{name}{j - 1}")).cast(pl.Int32)
 
         return step
 
-    lines = {f"line{j}": chain("line", j, one) for j in range(1, shortest)}
-    doubles = {f"double{j}": chain("double", j, two) for j in range(1, longest + 1)}
+    lines = {f"line{j}": chain("line", j, one, rules.straight_twos) for j in range(1, shortest)}
+    doubles = {f"double{j}": chain("double", j, two, rules.double_straight_twos) for j in range(1, longest + 1)}
 
     def straights(rank: int) -> pl.Expr:
-        if rank == twos or rank < shortest - 1:
+        if ranks.index(rank) < shortest - rules.straight_twos:
             return pl.lit(0, pl.Int32)
         return one * (pl.col("straights") + pl.col(f"line{shortest - 1}"))
 
     def leads(rank: int) -> pl.Expr:
-        of_rank = (one + two + three + (four if rank < twos or rules.quad_twos else 0)).cast(pl.Int32)
-        if rank == twos:
-            return of_rank
-        total = pl.col("legal_leads") + of_rank + straights(rank)
-        total = sum((doubles[f"double{j}"](rank) for j in range(3, longest + 1)), total)
-        if rank == twos - 1 and rules.straight_twos:
-            total += pl.col("top_one") * (straights(rank) + lines[f"line{shortest - 1}"](rank))
-        if rank == twos - 1 and rules.double_straight_twos:
-            total = sum((pl.col("top_two") * doubles[f"double{j}"](rank) for j in range(2, longest)), total)
-        return total
+        quads = four if rank != ranks[0] or rules.quad_twos else 0
+        here = (one + two + three + quads).cast(pl.Int32)
+        if rank == ranks[0]:
+            return here
+        runs = [straights(rank), *(doubles[f"double{j}"](rank) for j in range(3, longest + 1))]
+        return reduce(add, runs, pl.col("legal_leads") + here)
 
-    top = {"top_one": lambda rank: one if rank == twos else pl.col("top_one")}
-    top |= {"top_two": lambda rank: two if rank == twos else pl.col("top_two")}
-    return {**lines, **doubles, **top, "straights": straights, "legal_leads": leads}
+    return {**lines, **doubles, "straights": straights, "legal_leads": leads}
 
 
 Update = dict[str, pl.Expr]  # state -> its value after a rank
-
-
 
 
 def plan(values: Iterable[pl.Expr], rules: Rules, cards: int, deck: Deck) -> list[tuple[set[str], Update]]:
@@ -314,11 +310,10 @@ def plan(values: Iterable[pl.Expr], rules: Rules, cards: int, deck: Deck) -> lis
     known = states(rules, cards, deck)
     needed = {root for value in values for root in value.meta.root_names()}
     steps: list[tuple[set[str], Update]] = []
-    for rank in reversed(deck.order):
+    for rank in reversed(order(rules, deck)):
         updates = {state: known[state](rank) for state in sorted(needed)}
         read = {root for update in updates.values() for root in update.meta.root_names()}
         steps.append((read & set(FIELDS), updates))
         needed = read - set(FIELDS)
     assert not needed, "a state starts before the first rank"
     return steps[::-1]
-
