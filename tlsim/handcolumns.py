@@ -126,7 +126,7 @@ def columns(rules: Rules, cards: int, deck: Deck = ONE_DECK) -> dict[str, Column
             "quads of consecutive ranks without 2s, at most; 0 for fewer than two",
             quads * (quads >= 2),
         ),
-        _number("red", "red cards"),
+        _number("red_cards", "red cards"),
         _number("red_twos", "red 2s"),
         _claim("holds_3s", "holds a 3 of spades"),
         _claim("holds_2h", "holds a 2 of hearts"),
@@ -220,7 +220,14 @@ def states(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
 
         return step
 
-    terms = {"ranks": N >= 1, "pairs": N >= 2, "triples": N >= 3, "quads": N >= 4, "pair_units": N // 2, "red": RED}
+    terms = {
+        "ranks": N >= 1,
+        "pairs": N >= 2,
+        "triples": N >= 3,
+        "quads": N >= 4,
+        "pair_units": N // 2,
+        "red_cards": RED,
+    }
     lowest = [rank for rank in ranks if rank < 3]
     return {
         **{name: fold(name, N, or_, [rank]) for rank, name in enumerate(RANK_NAMES[:twos])},
@@ -308,6 +315,7 @@ def plan(values: Iterable[pl.Expr], rules: Rules, cards: int, deck: Deck) -> lis
     Only the states that `values` or a later step need are there, so what is decided is dropped.
     """
     known = states(rules, cards, deck)
+    assert not known.keys() & set(FIELDS)
     needed = {root for value in values for root in value.meta.root_names()}
     steps: list[tuple[set[str], Update]] = []
     for rank in reversed(order(rules, deck)):
