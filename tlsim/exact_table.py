@@ -6,9 +6,9 @@ the count of its deal; one that is sure to draws all its other cards at once, fr
 Hands are interchangeable, so their classes are sorted and equal deals added up; so are red and black, where an event
 does not tell them apart.
 
-Numbers of deals reach 104! / 13!^8 = 1e88: they are kept by their remainders to a few coprime moduli below 2^31 and put
-together at the end (the Chinese remainder theorem). NumPy counts those in int64 without overflow: remainders are
-multiplied by remainders, below 2^62; or by the ways to draw from a rank, at most 70, and up to 2^24 of them added up.
+Numbers of deals reach 104! / 13!^8 = 1e88: they are kept by their remainders to a few coprime moduli below 2^32 and put
+together at the end (the Chinese remainder theorem). NumPy counts those in uint64 without overflow: remainders are
+multiplied by remainders, below 2^64; or by the ways to draw from a rank, at most 70, and up to 2^25 of them added up.
 """
 
 import dataclasses
@@ -122,8 +122,9 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
         return 0
     moduli = _moduli(deals(k, cards, deck))
     each = moduli.tolist()
-    choose = np.array([[[comb(n, m) % q for q in each] for m in range(cards + 1)] for n in range(deck.size + 1)])
-    table = Deals(np.full((1, k), machine.start, np.int16), np.zeros(1, np.int64), np.ones((1, len(each)), np.int64))
+    binomials = [[[comb(n, m) % q for q in each] for m in range(cards + 1)] for n in range(deck.size + 1)]
+    choose = np.array(binomials, np.uint64)
+    table = Deals(np.full((1, k), machine.start, np.int16), np.zeros(1, np.int64), np.ones((1, len(each)), np.uint64))
     left = deck.size
     table = _settle(table, machine.classes[0], cards, left, choose, moduli)
     for draws, after in zip(machine.draws, machine.classes[1:], strict=True):
@@ -210,14 +211,14 @@ def _keys(rows: Ints) -> Ints:
 
 
 def _moduli(most: int) -> Ints:
-    """Return coprime moduli below 2^31 whose product is more than `most`."""
+    """Return coprime moduli below 2^32 whose product is more than `most`."""
     found: list[int] = []
-    candidate = 2**31 - 1
+    candidate = 2**32 - 1
     while prod(found) <= most:
         if all(gcd(candidate, modulus) == 1 for modulus in found):
             found.append(candidate)
         candidate -= 1
-    return np.array(found)
+    return np.array(found, np.uint64)
 
 
 def _number(remainders: list[int], moduli: list[int]) -> int:

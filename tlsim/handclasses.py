@@ -42,7 +42,7 @@ class Draws:
     n_ways: Ints  # (classes before, sets)
     to: Ints  # (entries,): class after
     gone: Ints  # (entries,): set gone after
-    ways: Ints  # (entries,): ways to draw so
+    ways: NDArray[np.uint64]  # (entries,): ways to draw so
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,4 +150,6 @@ def _list_draws(goes_to: Ints, sizes: list[int], branches: pl.DataFrame) -> Draw
     classes, gone, way = np.nonzero(listed)
     n_ways = listed.sum(axis=2)
     first = np.cumsum(n_ways).reshape(n_ways.shape) - n_ways
-    return Draws(first, n_ways, goes_to[classes, way].astype(np.int16), after[gone, way], ways[gone, way])
+    return Draws(
+        first, n_ways, goes_to[classes, way].astype(np.int16), after[gone, way], ways[gone, way].astype(np.uint64)
+    )
