@@ -16,7 +16,7 @@ from tlsim.handcolumns import ONE_DECK, Deck, Update, find, plan
 from tlsim.rules import Rules
 
 WEIGHT = "weight"
-MOST_STATES = 600_000  # some 6 s and 500 MB; what needs more is left to sampling
+MOST_NUMBERS = 6_000_000  # of all states at once: some 5 s and 450 MB; what needs more is left to sampling
 _SLICE = 400_000  # rows that are made at once
 
 
@@ -28,7 +28,8 @@ def joint(names: Iterable[str], rules: Rules, cards: int, deck: Deck = ONE_DECK)
     """Return a row for each tuple of values of the asked columns, sorted, and the number of hands that have it.
 
     The columns are the asked ones (Boolean or integer) and `weight` (Int128); weights add up to C(deck.size, cards).
-    Raises `InputError` for an unknown column or none, `OutOfReach` for a count of more than `MOST_STATES` states.
+    Raises `InputError` for an unknown column or none, `OutOfReach` for a count whose
+    states are more than `MOST_NUMBERS` numbers.
     """
     asked = find(names, rules, cards, deck)
     if not asked:
@@ -39,13 +40,15 @@ def joint(names: Iterable[str], rules: Rules, cards: int, deck: Deck = ONE_DECK)
     for fields, updates in plan(values, rules, cards, deck):
         left -= deck.copies
         branches = deck.branches(fields)[1].group_by(fields | {"n"}).agg(pl.col("ways").sum())
-        parts = [_go_on(part, branches, updates, cards, left) for part in hands.iter_slices(_SLICE // len(branches))]
-        hands = parts[0] if len(parts) == 1 else _add_up(pl.concat(parts), ["cards", *updates])
-        if len(hands) > MOST_STATES:
-            raise OutOfReach(
-                f"{', '.join(asked)} of {cards} cards from {deck.size}: the exact count would need more than"
-                f" {MOST_STATES:,} states"
-            )
+        keys, most = ["cards", *updates], MOST_NUMBERS // (2 + len(updates))
+        after = hands.clear()
+        for part in hands.iter_slices(max(1, _SLICE // len(branches))):
+            drawn = _go_on(part, branches, updates, cards, left)
+            after = _add_up(pl.concat([after, drawn]), keys) if len(after) else drawn
+            if len(after) > most:
+                what = f"{', '.join(asked)} of {cards} cards from {deck.size}"
+                raise OutOfReach(f"{what}: the exact count would need more than {most:,} states")
+        hands = after
     return _add_up(hands.select(*values, WEIGHT), list(asked)).sort(list(asked))
 
 
