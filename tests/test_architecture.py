@@ -9,7 +9,9 @@ import tlsim
 from tlsim._jit import ENGINE
 
 PACKAGE = Path(tlsim.__file__).parent
-ANALYSIS = "estimate summary render handtext machine plots result api cli".split()
+ANALYSIS = """
+    estimate handcolumns exact handclasses exact_table summary render handtext machine plots result api cli
+""".split()
 ORDER = [*ENGINE, *ANALYSIS]
 
 
