@@ -17,7 +17,8 @@ from tlsim.errors import InputError
 from tlsim.exact import OutOfReach, joint, mean_leads, probability
 from tlsim.exact_table import deals, holders, lowest_card, lowest_card_holder, shared, undealt
 from tlsim.handcolumns import ONE_DECK, Deck, columns
-from tlsim.rules import Rules, chop_line, parse_variant
+from tlsim.rules import Rules, chop_line
+from tlsim.variantfiles import parse_variant
 
 TWO_DECKS = Deck(2)
 HANDS = comb(52, 13)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tlsim.errors import InputError
-from tlsim.rules import LINES, TARGETS, Rules, check_players, chop_line, pack, player_counts, rule_fields
+from tlsim.rules import LINES, TARGETS, Rules, check_players, chop_line, deal_of, pack, player_counts, rule_fields
 from tlsim.variantfiles import builtin, builtin_names, differences, from_toml, parse_variant
 
 
@@ -16,7 +16,7 @@ def test_every_rule_says_what_it_means_and_where_it_is_from() -> None:
 
 
 def test_builtin_variants() -> None:
-    assert builtin_names() == ("classic", "viet-cong", "southern")
+    assert builtin_names() == ("classic", "viet-cong", "southern", "mien-nam", "dem-la")
     southern = builtin("southern")
     assert dict(southern.chops)["quad"] == ("two", "two-twos", "double-straight-3")
     assert (southern.first_lead, builtin("classic").first_lead) == ("included", "alone")
@@ -68,7 +68,7 @@ def test_toml_holds_only_differences(tmp_path: Path) -> None:
         ('[chops]\nquad = ["quad"]', r"house.toml: chops.quad = quad: a chop does not chop its own kind"),
         ("cards = 14", r"house.toml: cards = 14: it is one of 13, 17"),
         ("min_players = 4\nmax_players = 3", r"house.toml: min_players = 4 is more than max_players = 3"),
-        ("cards = 17\nmax_players = 2", r"house.toml: cards = 17 is for three players"),
+        ("cards = 17\nmax_players = 2", r"house.toml: cards = 17 with decks = auto is for 3 players, but"),
         ('payoff = "cards"', r"house.toml: payoff = cards needs ends = first-out, but ends = last"),
         ("cong = true", r"house.toml: cong = yes goes with payoff = places or cards"),
         ('unlocked_chops = ["quad"]', r"house.toml: unlocked_chops = quad: the chop table has no such line"),
@@ -101,11 +101,24 @@ def test_bad_specs(spec: str, message: str) -> None:
 
 
 def test_player_counts() -> None:
-    assert player_counts(builtin("classic")) == [2, 3, 4]
+    assert player_counts(builtin("classic")) == [2, 3, 4, 5, 6, 7, 8]
+    assert player_counts(parse_variant("classic,decks=1")) == [2, 3, 4]
     assert player_counts(parse_variant("classic,cards=17")) == [3]
+    assert player_counts(parse_variant("classic,cards=equal")) == [5, 6, 7, 8]
+    assert [deal_of(parse_variant("classic,cards=equal"), n) for n in (5, 6, 7, 8)] == [
+        (2, 20),
+        (2, 17),
+        (2, 14),
+        (2, 13),
+    ]
+    assert check_players(builtin("classic"), None) == 4
     assert check_players(builtin("southern"), None) == 4
     with pytest.raises(InputError, match="5 players: southern is for 2 to 4 with 13 cards each"):
         check_players(builtin("southern"), 5)
+    with pytest.raises(
+        InputError, match="9 players: classic is for 2 to 8 with 13 cards each from one deck, two above"
+    ):
+        check_players(builtin("classic"), 9)
     with pytest.raises(InputError, match="4 players: southern,cards=17 is for 3 with 17"):
         check_players(parse_variant("southern,cards=17"), 4)
 
