@@ -5,6 +5,7 @@ inside was checked against Numba 0.68 with LLVM 22.
 """
 
 import contextlib
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -175,6 +176,7 @@ def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
 _LOOP = ".loop"  # what the name of a policy's C function is followed by in that of its loop
 
 
+@functools.cache
 def _stripped(kernel: Any, signature: Any) -> str:
     """Return the LLVM code of a kernel, as `@loop`, and of its C function, `@c_loop`, without that of what they call.
 

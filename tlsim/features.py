@@ -92,10 +92,8 @@ def count_straights_any(lattice: int, straight_min: int) -> int:
 
 
 @primitive
-def count_straights(lattice: int, straight_min: int) -> int:
-    """Return `count_straights_any`, for the usual straights of 3 and more with the two ranks below at hand."""
-    if straight_min != 3:
-        return count_straights_any(lattice, straight_min)
+def count_usual_straights(lattice: int) -> int:
+    """Return the number of straights of 3 and more cards: `count_straights_any` with the two ranks below at hand."""
     total, t, a, b = 0, 0, lattice & 15, (lattice >> 4) & 15
     for rank in range(2, 13):
         c = (lattice >> (4 * rank)) & 15
@@ -105,25 +103,56 @@ def count_straights(lattice: int, straight_min: int) -> int:
     return total
 
 
-@helper
-def count_leads(rules: Any, hand: int) -> int:
-    """Return the number of plays that may be led from a hand without obligation: all kinds, all choices of suits."""
+@primitive
+def count_straights(lattice: int, straight_min: int) -> int:
+    """Return the number of straights of a count lattice."""
+    return count_usual_straights(lattice) if straight_min == 3 else count_straights_any(lattice, straight_min)
+
+
+@primitive
+def count_of_a_kind(hand: int, quad_cards: int) -> int:
+    """Return the number of singles, pairs, triples and quads of a hand."""
     x, y, z = up1(hand), up2(hand), up3(hand)
     a, b, c = hand & x, hand & y, hand & z
     n = popcount(hand) + popcount(a) + popcount(b) + popcount(c)
-    n += popcount(a & y) + popcount(a & z) + popcount(b & z) + popcount(a & y & z & rules.quad_cards)
-    ranks = presence(hand)
-    if ranks & (ranks >> 4) & (ranks >> 8) == 0:
-        return n
-    n += count_straights(counts(hand & rules.straight_cards), rules.straight_min)
-    h = hand & rules.double_cards
-    pairs = presence((a | b | c) & rules.double_cards)
-    if pairs & (pairs >> 4) & (pairs >> 8) != 0:
-        for length in range(3, rules.double_straight_max + 1):
-            if double_starts(h, h, length) == 0:
-                break
-            n += count_doubles(h, h, length)
+    return n + popcount(a & y) + popcount(a & z) + popcount(b & z) + popcount(a & y & z & quad_cards)
+
+
+@helper
+def count_all_doubles(rules: Any, hand: int) -> int:
+    """Return the number of double straights of a hand."""
+    h, n = hand & rules.double_cards, 0
+    for length in range(3, rules.double_straight_max + 1):
+        if double_starts(h, h, length) == 0:
+            break
+        n += count_doubles(h, h, length)
     return n
+
+
+@helper
+def count_leads(rules: Any, hand: int) -> int:
+    """Return the number of plays that may be led from a hand without obligation: all kinds, all choices of suits."""
+    n = count_of_a_kind(hand, rules.quad_cards) + count_all_doubles(rules, hand)
+    return n + count_straights(counts(hand & rules.straight_cards), rules.straight_min)
+
+
+@kernel
+def count_leads_of(rules_: Any, hands: Any, found: Any) -> None:
+    """Write `count_leads` of many hands, eight at a time in vector instructions."""
+    rules = rules_[0]
+    if rules.straight_min != 3:
+        for i in range(len(hands)):
+            found[i] = count_leads(rules, hands[i])
+        return
+    straight_cards, double_cards, quad_cards = rules.straight_cards, rules.double_cards, rules.quad_cards
+    for i in range(len(hands)):
+        hand = hands[i]
+        n = count_of_a_kind(hand, quad_cards) + count_usual_straights(counts(hand & straight_cards))
+        pairs = presence(hand & covered(hand) & double_cards)
+        found[i] = n if pairs & (pairs >> 4) & (pairs >> 8) == 0 else -n
+    for i in range(len(hands)):
+        if found[i] < 0:
+            found[i] = count_all_doubles(rules, hands[i]) - found[i]
 
 
 # ------------------------------------------------------------------------------------------------ fewest plays
