@@ -10,8 +10,9 @@ from tlsim.variantfiles import builtin, builtin_names, parse_variant
 
 
 def every_table() -> list[tuple[str, int]]:
-    """Return `(variant, players)` for every built-in variant, with 13 and with 17 cards, and every player count."""
+    """Return `(variant, players)` for every built-in variant, hand size and player count, with one deck and two."""
     specs = [spec for name in builtin_names() for spec in (name, f"{name},cards=17")]
+    specs += [f"{name},cards=equal" for name in builtin_names() if builtin(name).max_players > 4]
     return [(spec, players) for spec in specs for players in player_counts(parse_variant(spec))]
 
 

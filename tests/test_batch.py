@@ -12,10 +12,10 @@ from tables import every_table
 from tlsim import batch
 from tlsim.batch import Plan, _Runner, blocks, kernels
 from tlsim.errors import InputError, PlayFault
-from tlsim.game import ILLEGAL, NOT_HELD
 from tlsim.policies import Policy, lowest, random
 from tlsim.policies.load import compile_function, parse_policies
 from tlsim.summary import tables
+from tlsim.turn import ILLEGAL, NOT_HELD
 from tlsim.variantfiles import builtin, parse_variant
 
 PLAIN = "southern,instant_wins=none,opening_instant_wins=none"

@@ -18,24 +18,15 @@ from numpy.typing import NDArray
 from tlsim import combos, features, transcript
 from tlsim._calls import address_of
 from tlsim._jit import kernel, part
-from tlsim.cards import FULL, names
+from tlsim.cards import FULL, join, names
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
-from tlsim.game import (
-    FAULTS,
-    NO_FAULT,
-    PLAY_HAND,
-    RAISED,
-    ROW,
-    TABLE,
-    call_play_hand,
-    play_hand_kernel,
-    play_shown_hand,
-)
+from tlsim.game import PLAY_HAND, ROW, TABLE, call_play_hand, play_hand_kernel, play_shown_hand
 from tlsim.policies import Policy
 from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, check_players, pack
 from tlsim.tally import RARE, add_row, close_deal, n_metrics
+from tlsim.turn import FAULTS, NO_FAULT, RAISED
 from tlsim.variantfiles import builtin
 from tlsim.view import MAX_PARAMS
 
@@ -227,8 +218,8 @@ class _Runner:
         view = table[0]["sight"]
         seat = int(view["seat"])
         policy = self.plan.distinct[self.plan.seatings[seating][seat]].name
-        mask = int(table[0]["fault_cards"])
-        cards = " ".join(names(mask & FULL)) if mask else "a pass"
+        mask, second = int(table[0]["fault_cards"]), int(table[0]["fault_second"])
+        cards = " ".join(names(join(mask & FULL, second & FULL))) if mask else "a pass"
         if int(table[0]["fault"]) == RAISED:
             cards = "nothing played"
         elif mask & ~FULL:  # what a faulty policy returns may be any number
@@ -236,7 +227,7 @@ class _Runner:
         return (
             f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"
             f" (seed {self.plan.seed}, deal {deal}, turn {int(view['n_turns'])}, seat {seat},"
-            f" hand {' '.join(names(view['hand']))})"
+            f" hand {' '.join(names(join(view['hand'], view['hand_second'])))})"
         )
 
 

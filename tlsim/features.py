@@ -19,13 +19,12 @@ _THREES_TO_FIVES = 0x111
 BLACK_TWO, RED_TWO, DOUBLE_STRAIGHT_3, QUAD_LEFT, DOUBLE_STRAIGHT_4 = 1, 2, 3, 4, 5
 
 
-@helper
-def instant_win_bits(rules: Any, hand: int) -> int:
-    """Return the instant wins that a hand holds, whichever the rule set has: bit i is INSTANT_WINS[i] (section 6)."""
-    lattice = counts(hand)
-    paired = presence(hand & covered(hand))
-    four = quads(hand)
-    pairs = popcount(paired) + (popcount(four) if rules.six_pairs_quads_twice else 0)
+@primitive
+def instant_win_bits_of(rules: Any, hand: int, paired: int, pairs: int, threes: int, twos: int) -> int:
+    """Return the instant wins that a hand holds, whichever the rule set has: bit i is INSTANT_WINS[i] (section 6).
+
+    `hand` are its cards, `paired` the ranks with two cards, `pairs` their number as six pairs count it.
+    """
     bits = 0
     if presence(hand & NO_TWOS) == ONES & NO_TWOS:
         bits |= 1
@@ -35,21 +34,32 @@ def instant_win_bits(rules: Any, hand: int) -> int:
         bits |= 8
     if hand & RED == 0 or hand & BLACK == 0:
         bits |= 16
-    if count_at(lattice, 0) == 4:
+    if threes >= 4:
         bits |= 32
     if paired & _THREES_TO_FIVES == _THREES_TO_FIVES:
         bits |= 64
     if rules.cards != 13 and rules.instant_wins_any_size == 0:
         bits = 0
-    if hand & TWOS == TWOS:
-        bits |= 1 << _FOUR_TWOS
-    return bits
+    return bits | (1 << _FOUR_TWOS if twos >= 4 else 0)
+
+
+@helper
+def instant_win_bits(rules: Any, hand: int) -> int:
+    """Return `instant_win_bits_of` for one deck."""
+    lattice, paired = counts(hand), presence(hand & covered(hand))
+    pairs = popcount(paired) + (popcount(quads(hand)) if rules.six_pairs_quads_twice else 0)
+    return instant_win_bits_of(rules, hand, paired, pairs, count_at(lattice, 0), count_at(lattice, 12))
 
 
 @helper
 def instant_win(rules: Any, hand: int, opening: int) -> int:
     """Return the rank in the rule set's priority (0 the best) of the hand's best instant win, -1 for none."""
-    bits = instant_win_bits(rules, hand)
+    return pick_instant_win(rules, instant_win_bits(rules, hand), opening)
+
+
+@helper
+def pick_instant_win(rules: Any, bits: int, opening: int) -> int:
+    """Return the rank in the rule set's priority (0 the best) of the best of the instant wins that are bits."""
     if bits == 0:
         return -1
     for i in range(len(INSTANT_WINS)):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tlsim.cards import RANKS, TWOS, mask, names, parse_card, show
+from tlsim.cards import FULL, RANKS, TWOS, mask, names, parse_card, show, without
 from tlsim.errors import InputError
 from tlsim.render import SEPARATOR, WIDTH, fold_parts
 from tlsim.rules import Rules, chop_line
@@ -39,7 +39,7 @@ def show_hand(
     for n, pile in enumerate(piles(transcript, rules or _rules_of(transcript)), 1):
         entries = []
         for turn in pile:
-            hands[turn.seat] &= ~turn.cards
+            hands[turn.seat] = without(hands[turn.seat], turn.cards)
             play = ("chops with " if turn.is_chop else "") + cards_text(turn.cards) if turn.cards else "pass"
             entries.append(f"{turn.seat}: {play}" + ("" if hands[turn.seat] else " (out)"))
         lines += _labelled(f"  pile {n}".ljust(9), entries, width)
@@ -137,4 +137,7 @@ def _may_come_back(rules: Rules, cards: int, on: int) -> bool:
     line = chop_line(rules, _chop_name(cards))
     if line is None or line not in rules.unlocked_chops:
         return False
-    return cards > on if _shape(cards) == _shape(on) else _chop_name(on) in dict(rules.chops)[line]
+    if _shape(cards) != _shape(on):
+        return _chop_name(on) in dict(rules.chops)[line]
+    top, beaten = (cards & FULL).bit_length(), (on & FULL).bit_length()
+    return top > beaten or (top == beaten and rules.ties != "forbidden")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim.cards import FULL, NO_TWOS, ONES
+from tlsim.cards import DECK, FULL, NO_TWOS, ONES
 from tlsim.errors import InputError, nearest
 
 # Chop lines from weakest to strongest (the rows of the table in section 3), and what a chop may be played on.
@@ -29,7 +29,6 @@ INSTANT_WINS = (
 )
 
 MAX_PLAYERS = 8
-DECK = 52
 
 Chops = tuple[tuple[str, tuple[str, ...]], ...]  # (line, its targets), in table order
 

@@ -20,9 +20,10 @@ from tlsim.combos import legal_plays
 from tlsim.deal import deal_hands
 from tlsim.errors import PlayFault
 from tlsim.features import count_leads_of
-from tlsim.game import NO_FAULT, PLAY_HAND, ROW, TABLE, call_play_hand
+from tlsim.game import PLAY_HAND, ROW, TABLE, call_play_hand
 from tlsim.rules import Rules, pack
 from tlsim.tally import LENGTHS, LENGTHS_AT
+from tlsim.turn import NO_FAULT
 from tlsim.view import VIEW
 
 ROUNDS = 7  # samples of each measure, taken in turns, so that a slow spell of the machine hits all alike
