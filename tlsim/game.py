@@ -26,7 +26,6 @@ from tlsim.turn import (
     decide_any,
     decide_plain,
     fault_of,
-    fault_with_two,
     holds_play,
     next_seat,
     note_beaten,
@@ -122,35 +121,27 @@ def take_cards(table: Any, seat: int, hand: int, held: int, cards: int, second: 
 def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bool) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
-    The state is local: a policy writes to its view what it likes, and changes nothing. Stops at a fault. Compiled for
-    each `bound` (obligations after the first lead, or paid chops), `shown` (somebody reads the whole view) and `two`
-    (decks).
+    The state is local: a policy that writes to its view changes nothing. Stops at a fault. `bound`: there are
+    obligations after the first lead, or paid chops; `shown`: somebody reads the whole view; `two`: two decks.
     """
     view = table.sight
     required = view.required
     leader, holding = np.int64(row.leader), (1 << rules.players) - 1
-    turns, passes, piles, held, second = 0, 0, 0, 0, 0
+    turns, passes, piles = 0, 0, 0
     while True:
         piles += 1
-        on, on_cards, on_second, owner, seat = 0, 0, 0, leader, leader
-        view.on_cards = 0
+        on, on_cards, on_second, owner, seat, view.on_cards = 0, 0, 0, leader, leader, 0
         passed, waiting = 0, 0  # masks: seats that passed; those still to be asked for this play, as `after` sees them
         while True:
             hand = table.hands[np.uint64(seat)]
             again = (passed >> seat) & 1 if bound else 0
-            show_turn(view, seat, hand, on, again, passed, turns, bound, shown)
-            if two:
-                held = table.hands_second[np.uint64(seat)]
-                view.hand_second, view.second = held, 0
+            held = table.hands_second[np.uint64(seat)] if two else 0
+            show_turn(view, seat, hand, held, on, again, passed, turns, bound, shown, two)
             cards = decide_any(rules, table, seat, hand, on) if shown else decide_plain(rules, table, seat, two)
             second = view.second if two else 0
             code = code_of_play(rules, cards, second, two)
-            if two:
-                fault = fault_with_two(
-                    rules, table, seat, hand, held, on, on_cards, on_second, required, again, cards, second, code
-                )
-            else:
-                fault = fault_of(rules, table, seat, hand, on, required, again, cards, code, bound)
+            last = (on, on_cards, on_second, required, again)
+            fault = fault_of(rules, table, seat, hand, held, last, cards, second, code, bound, two)
             if fault != NO_FAULT:
                 return stop_at_fault(table, fault, cards, second, seat, holding, turns)
             if shown:
@@ -177,9 +168,8 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bo
                 step = lowest_bit(waiting) + 1
                 waiting >>= step
                 seat = (seat + step) & 7
-                if not bound or (passed >> seat) & 1 == 0:
-                    break
-                if holds_play(rules, table, seat, on, on_cards, on_second, 1):
+                asked = not bound or (passed >> seat) & 1 == 0
+                if asked or holds_play(rules, table, seat, on, on_cards, on_second, 1):
                     break
             else:
                 break  # back at the owner: the pile is won

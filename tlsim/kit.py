@@ -10,8 +10,8 @@
 Cards are bits of a mask: card `4*rank + suit`, rank 0 the 3s to 12 the 2s, suit 0 spades, clubs, diamonds, hearts. A
 *code* is a play as one number: kind, length and top card (`kind`, `length`, `top`); `view.on` is the code of the play
 to beat, 0 to lead. With two decks a second mask holds the cards that are there twice (`view.hand_second`, …), and a
-policy that plays both copies of a card writes it to `view.second`. All of it also works in Python, slowly, for `python:` policies. The fields of a view are in
-`tlsim.view`, those of the rules in `tlsim.rules.RULES`.
+policy that plays both copies of a card writes it to `view.second`. All of it also works in Python, slowly, for
+`python:` policies. The fields of a view are in `tlsim.view`, those of the rules in `tlsim.rules.RULES`.
 """
 
 from typing import Any

@@ -134,19 +134,9 @@ def fault_when_bound(
 
 
 @part
-def fault_of(
-    rules: Any,
-    table: Any,
-    seat: int,
-    hand: int,
-    on: int,
-    required: int,
-    again: int,
-    cards: int,
-    code: int,
-    bound: bool,
-) -> int:
-    """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing."""
+def fault_with_one(rules: Any, table: Any, seat: int, hand: int, last: Any, cards: int, code: int, bound: bool) -> int:
+    """Return `fault_of` for one deck."""
+    on, _, _, required, again = last
     fault = basic_fault(rules, hand, on, cards, code)
     if fault == NO_FAULT and (bound or (on == 0 and required != 0)):
         return fault_when_bound(rules, table, seat, hand, on, required, again, cards)
@@ -155,21 +145,10 @@ def fault_of(
 
 @part
 def fault_with_two(
-    rules: Any,
-    table: Any,
-    seat: int,
-    hand: int,
-    held: int,
-    on: int,
-    on_cards: int,
-    on_second: int,
-    required: int,
-    again: int,
-    cards: int,
-    second: int,
-    code: int,
+    rules: Any, table: Any, seat: int, hand: int, held: int, last: Any, cards: int, second: int, code: int
 ) -> int:
     """Return `fault_of` for two decks."""
+    on, on_cards, on_second, required, again = last
     if cards == 0:
         if on == 0:
             return MUST_LEAD
@@ -186,6 +165,30 @@ def fault_with_two(
         return NO_FAULT
     kept = double_deck.keeps_obligations(rules, hand, held, on, required, again, code, cards, second)
     return NO_FAULT if kept else ILLEGAL
+
+
+@part
+def fault_of(
+    rules: Any,
+    table: Any,
+    seat: int,
+    hand: int,
+    held: int,
+    last: Any,
+    cards: int,
+    second: int,
+    code: int,
+    bound: bool,
+    two: bool,
+) -> int:
+    """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing.
+
+    `last` is what it answers: the code, cards and second copies of the play to beat, the card that the first lead
+    requires, and whether the seat has passed on this pile.
+    """
+    if two:
+        return fault_with_two(rules, table, seat, hand, held, last, cards, second, code)
+    return fault_with_one(rules, table, seat, hand, last, cards, code, bound)
 
 
 # ------------------------------------------------------------------------------------------------ what comes of it
@@ -233,9 +236,21 @@ def stop_at_fault(table: Any, fault: int, cards: int, second: int, seat: int, ho
 
 @part
 def show_turn(
-    view: Any, seat: int, hand: int, on: int, again: int, passed: int, turns: int, bound: bool, shown: bool
+    view: Any,
+    seat: int,
+    hand: int,
+    held: int,
+    on: int,
+    again: int,
+    passed: int,
+    turns: int,
+    bound: bool,
+    shown: bool,
+    two: bool,
 ) -> None:
     """Write what the seat to act has to know; with `shown` the hand and the play to beat go with the call."""
+    if two:
+        view.hand_second, view.second = held, 0
     if bound:
         view.asked_again = again
     if shown:
