@@ -21,7 +21,6 @@ from tlsim.rules import (
 )
 from tlsim.variantfiles import builtin, builtin_names, differences, from_toml, parse_variant, to_toml
 
-
 WINS = ("dragon", "five-pair-straight", "four-twos", "six-pairs")  # of mien-nam and dem-la (section 6)
 
 
