@@ -9,8 +9,9 @@ from itertools import pairwise
 import naive
 import pytest
 from naive import Cards
+from naive_table import cards
 
-from tlsim.cards import mask, parse_hand
+from tlsim.cards import numbers, parse_hand
 from tlsim.combos import describe, may_follow, moves
 from tlsim.rules import Rules
 from tlsim.variantfiles import parse_variant
@@ -129,17 +130,12 @@ def cells(table: str) -> list[tuple[str, str, str]]:
     return [(row, column, mark) for row, *marks in rows for column, mark in zip(head, marks, strict=True)]
 
 
-def numbers(text: str) -> Cards:
-    hand = parse_hand(text)
-    return tuple(card for card in range(52) if hand >> card & 1)
-
-
 class Kernels:
     """What the compiled rules say of cards in file notation."""
 
     @staticmethod
-    def is_combination(rules: Rules, cards: str) -> bool:
-        return describe(rules, parse_hand(cards)) is not None
+    def is_combination(rules: Rules, play: str) -> bool:
+        return describe(rules, parse_hand(play)) is not None
 
     @staticmethod
     def beats(rules: Rules, play: str, on: str) -> bool:
@@ -148,28 +144,23 @@ class Kernels:
     @staticmethod
     def legal(rules: Rules, hand: str, on: str) -> set[Cards]:
         found = moves(rules, parse_hand(hand), parse_hand(on) if on else 0)
-        assert all(mask(play) == word for play, word in zip(map(_cards, found), found, strict=True))
-        return set(map(_cards, found))
-
-
-def _cards(word: int) -> Cards:
-    return tuple(card for card in range(52) if word >> card & 1)
+        return {tuple(sorted(numbers(play))) for play in found}
 
 
 class Twin:
     """The same, by the slow twin."""
 
     @staticmethod
-    def is_combination(rules: Rules, cards: str) -> bool:
-        return naive.classify(rules, numbers(cards)) is not None
+    def is_combination(rules: Rules, play: str) -> bool:
+        return naive.classify(rules, cards(play)) is not None
 
     @staticmethod
     def beats(rules: Rules, play: str, on: str) -> bool:
-        return naive.beats(rules, numbers(play), numbers(on))
+        return naive.beats(rules, cards(play), cards(on))
 
     @staticmethod
     def legal(rules: Rules, hand: str, on: str) -> set[Cards]:
-        return naive.legal_plays(rules, numbers(hand), numbers(on) if on else None)
+        return naive.legal_plays(rules, cards(hand), cards(on) if on else None)
 
 
 ENGINES = [Kernels, Twin]
@@ -189,14 +180,14 @@ def test_every_cell(variant: str, engine: Engine) -> None:
                 assert not (engine.is_combination(rules, play) and engine.is_combination(rules, on)), where
                 assert not engine.beats(rules, play, on), where
                 continue
-            lower = max(numbers(play)) < max(numbers(on))
-            higher = max(numbers(play)) > max(numbers(on))
+            lower = max(cards(play)) < max(cards(on))
+            higher = max(cards(play)) > max(cards(on))
             assert engine.beats(rules, play, on) is (mark == "x" or (mark == "=" and higher)), where
             back = marks.get((column, row), ".") == "x" or (mark == "=" and lower)
             assert engine.beats(rules, on, play) is back, where
             assert mark != "x" or not back, where  # what is chopped does not beat the chop
-            if not set(numbers(play)) & set(numbers(on)):
-                assert (numbers(play) in engine.legal(rules, play, on)) is engine.beats(rules, play, on), where
+            if not set(cards(play)) & set(cards(on)):
+                assert (cards(play) in engine.legal(rules, play, on)) is engine.beats(rules, play, on), where
 
 
 def test_the_tables_have_every_line_and_target() -> None:
@@ -210,7 +201,7 @@ def test_the_tables_have_every_line_and_target() -> None:
 def test_a_chop_may_be_led_but_for_a_quad_run(variant: str, engine: Engine) -> None:
     rules = parse_variant(variant)
     for name in ("d3", "quad", "d4", "r2", "r3"):
-        led = numbers(PLAYS[name]) in engine.legal(rules, PLAYS[name], "")
+        led = cards(PLAYS[name]) in engine.legal(rules, PLAYS[name], "")
         assert led is (name[0] != "r"), name
     assert not may_follow(rules, parse_hand(PLAYS["r2"]), 0)
 
@@ -220,7 +211,7 @@ def test_a_quad_run_answers(engine: Engine) -> None:
     rules = parse_variant("viet-cong,cards=17")
     for on, plays in (("2D 2H", {"r2"}), ("2C 2D 2H", {"r3"}), ("2H", set())):
         legal = engine.legal(rules, PLAYS["r3"], on)
-        assert {name for name in ("r2", "r3") if numbers(PLAYS[name]) in legal} == plays
+        assert {name for name in ("r2", "r3") if cards(PLAYS[name]) in legal} == plays
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -230,7 +221,7 @@ def test_a_higher_2_is_an_ordinary_beat(variant: str, engine: Engine) -> None:
     for lower, higher in pairwise(["2S", "2C", "2D", "2H"]):
         assert engine.beats(rules, higher, lower)
         assert not engine.beats(rules, lower, higher)
-        assert not naive.is_chop(rules, numbers(higher), numbers(lower))
+        assert not naive.is_chop(rules, cards(higher), cards(lower))
     assert not engine.beats(rules, "2D 2H", "2S")  # another kind
 
 
