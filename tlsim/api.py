@@ -245,7 +245,10 @@ def _cards(cards: str | Sequence[str]) -> int:
 
 
 def variants(name: str | None = None, diff: tuple[str, str] | None = None) -> "Result":
-    """Return the list of built-in variants; the rules of the variant `name`; or where the two of `diff` differ."""
+    """Return the list of built-in variants; the rules of the variant `name`; or where the two of `diff` differ.
+
+    The result of a variant writes it as a TOML file: `tlsim.variants("southern,pass_locks=no").to_toml()`.
+    """
     from tlsim import rules, variantfiles
     from tlsim.result import Result, provenance
 
@@ -260,26 +263,13 @@ def variants(name: str | None = None, diff: tuple[str, str] | None = None) -> "R
     if name is not None:
         chosen = variantfiles.parse_variant(name)
         plan = {"variant": chosen.name, "summary": chosen.summary}
-        return Result("variants", plan, provenance(_line("variants", name)), _rule_book(chosen))
+        made = provenance(_line("variants", name))
+        tables = {name: _table(*table) for name, table in variantfiles.rule_book(chosen).items()}
+        return Result("variants", plan, made, tables, rules=chosen)
     known = [variantfiles.builtin(known) for known in variantfiles.builtin_names()]
     rows = [(one.name, rules.span(rules.player_counts(one)), one.cards, one.summary) for one in known]
     tables = {"variants": _table("variant players cards summary", rows)}
     return Result("variants", {}, provenance(_line("variants")), tables)
-
-
-def _rule_book(chosen: "Rules") -> "dict[str, pl.DataFrame]":
-    """Return the rules of a variant in words, each with its value and section of RULES.md, and the chop table."""
-    from tlsim.rules import format_value, rule_fields
-
-    rows = []
-    for field in rule_fields():
-        value, choices = getattr(chosen, field.name), field.metadata["choices"]
-        words = choices.get(value, "") if isinstance(choices, dict) else ""
-        if field.name != "chops":
-            meaning = field.metadata["meaning"] + (f": {words}" if words else "")
-            rows.append((field.name, format_value(value), meaning, f"§{field.metadata['section']}"))
-    chops = [(line, ", ".join(targets)) for line, targets in chosen.chops]
-    return {"rules": _table("rule value meaning section", rows), "chops": _table(["chop", "may be played on"], chops)}
 
 
 def policies(spec: str | None = None) -> "Result":

@@ -237,8 +237,8 @@ def _row(cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int]
 
 
 def fold_parts(parts: Iterable[str], separator: str, width: int = WIDTH) -> list[str]:
-    """Return parts joined by a separator that ends in a space, folded between them."""
-    return fold(separator.join(part.replace(" ", "\xa0") for part in parts), width)
+    """Return parts joined by a separator that ends in a space, folded between them, and in those that do not fit."""
+    return fold(separator.join(part if len(part) > width else part.replace(" ", "\xa0") for part in parts), width)
 
 
 def fold(words: str, width: int = WIDTH) -> list[str]:

@@ -14,6 +14,7 @@ from tlsim import machine, render
 from tlsim.errors import InputError
 from tlsim.handtext import show_hand
 from tlsim.rules import Rules
+from tlsim.variantfiles import to_toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ class Result:
 
     `plan` and `tables` follow from the arguments alone (for a given seed the same bytes in `to_json`); `provenance`
     tells where, when and by what they were made. `extra` holds the further keys of the JSON of some commands;
-    `rules`, which are not in it, are those of its transcripts.
+    `rules`, which are not in it, are those of its transcripts, or the variant that it shows.
     """
 
     command: str
@@ -45,6 +46,15 @@ class Result:
     def to_json(self) -> str:
         """Return the result as JSON, a row a line; a number that is not finite is `null`."""
         return _json(self.to_dict(), 3)
+
+    def to_toml(self) -> str:
+        """Return the variant that the result shows as a commented TOML file of all its rules, which reads back alike.
+
+        Raises `InputError` for any other result.
+        """
+        if self.command != "variants" or self.rules is None:
+            raise InputError("TOML is for one variant: tlsim variants southern --format toml")
+        return to_toml(self.rules)
 
     def to_pandas(self) -> "dict[str, pd.DataFrame]":
         """Return the tables as pandas frames, by name; needs pandas, not pyarrow."""
