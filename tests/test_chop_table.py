@@ -12,7 +12,7 @@ from naive import Cards
 from naive_table import cards
 
 from tlsim.cards import numbers, parse_hand
-from tlsim.combos import describe, may_follow, moves
+from tlsim.legal import describe, may_follow, moves
 from tlsim.rules import Rules
 from tlsim.variantfiles import parse_variant
 

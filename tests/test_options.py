@@ -12,8 +12,7 @@ from naive_table import Script, cards
 from table_play import payoffs, play, written
 
 from tlsim.cards import names, parse_hand
-from tlsim.combos import describe, moves
-from tlsim.features import instant_win_name
+from tlsim.legal import describe, instant_win_name, moves
 from tlsim.rules import Rules, deal_of, player_counts, rule_fields
 from tlsim.variantfiles import differences, parse_variant
 

@@ -15,7 +15,7 @@ import pytest
 from naive import Cards
 from tables import every_table, random_rules
 
-from tlsim import combos, features
+from tlsim import combos, features, legal
 from tlsim._jit import kernel
 from tlsim.batch import Plan, _Runner
 from tlsim.cards import mask, numbers, parse_card
@@ -140,9 +140,9 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
     check_policies(position, hand, on, required, again, expected, where)
     for play in rng.sample(sorted(expected), min(3, len(expected))):
         kind = naive.classify(rules, play)
-        assert combos.describe(rules, mask(play)) == kind, where
+        assert legal.describe(rules, mask(play)) == kind, where
     some = tuple(sorted(rng.sample(hand, rng.randint(1, 6))))
-    assert combos.describe(rules, mask(some)) == naive.classify(rules, some), (rules, some)
+    assert legal.describe(rules, mask(some)) == naive.classify(rules, some), (rules, some)
     check_features(position, hand, rng)
 
 

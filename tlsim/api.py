@@ -174,12 +174,12 @@ def hand(cards: str | Sequence[str], variant: str = DEFAULT_VARIANT) -> "Result"
     import polars as pl
 
     rules, held = _hand(cards, variant)
-    from tlsim import features
+    from tlsim import legal
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling(features.KERNELS, "5 s")
-    found = features.describe_hand(rules, held)
+    _announce_compiling(legal.KERNELS, "5 s")
+    found = legal.describe_hand(rules, held)
     chops = [(name, count, " ".join(names(play))) for name, count, play in found["chops"]]
     tables = {
         "hand": pl.DataFrame([{"cards": held.bit_count(), **{name: found[name] for name in _HAND_FACTS}}]),
@@ -207,14 +207,14 @@ def moves(
     pile = 0 if on is None else _cards(on)
     if pile and opening:
         raise InputError("opening is about the first lead: there is no play to beat then")
-    from tlsim import combos
+    from tlsim import legal
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling(combos.KERNELS, "5 s")
+    _announce_compiling(legal.ONE_DECK, "5 s")
 
-    plays = combos.moves(rules, held, pile, opening)
-    rows = [(" ".join(names(play)), *(combos.describe(rules, play) or ("", 0))) for play in plays]
+    plays = legal.moves(rules, held, pile, opening)
+    rows = [(" ".join(names(play)), *(legal.describe(rules, play) or ("", 0))) for play in plays]
     plan = {"variant": rules.name, "hand": names(held), "on": names(pile), "opening": opening}
     line = _line("moves", *names(held), *_options({"--on": " ".join(names(pile)) or None, "-v": variant}))
     may_pass = bool(pile) and not (rules.must_play and plays)

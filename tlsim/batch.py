@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim import combos, features, transcript
+from tlsim import legal, transcript
 from tlsim._calls import address_of
 from tlsim._jit import kernel, part
 from tlsim.cards import FULL, join, names
@@ -279,7 +279,7 @@ def _smallest_plan() -> Plan:
 def all_kernels() -> list[Any]:
     """Return the kernels that commands call."""
     plan = _smallest_plan()
-    return [*kernels(plan), *kernels(plan, shown=True), *combos.KERNELS, *features.KERNELS, *transcript.KERNELS]
+    return [*kernels(plan), *kernels(plan, shown=True), *legal.KERNELS, *transcript.KERNELS]
 
 
 def load(plan: Plan) -> None:
@@ -292,6 +292,5 @@ def warm_up() -> None:
     plan = _smallest_plan()
     load(plan)
     next(hands(plan, 0, 1))
-    features.describe_hand(plan.rules, FULL & 0x1FFF)
-    combos.may_follow(plan.rules, 1, 0)
+    legal.describe_hand(plan.rules, FULL & 0x1FFF)
     transcript.Hand(plan.rules, [1, 2], []).moves()

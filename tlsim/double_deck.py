@@ -19,6 +19,7 @@ from tlsim.features import (
     DOUBLE_STRAIGHT_4,
     QUAD_LEFT,
     RED_TWO,
+    instant_kind,
     instant_win_bits_of,
     pick_instant_win,
 )
@@ -291,4 +292,17 @@ def _classify(rules: Any, c: int, t: int) -> int:
     return classify(rules[0], c, t)
 
 
-KERNELS = [_write_moves, _classify]  # of `moves`
+@kernel
+def _beats(rules: Any, code: int, c: int, t: int, on: int, on_c: int, on_t: int) -> bool:
+    return beats(rules[0], code, c, t, on, on_c, on_t)
+
+
+@kernel
+def _instant_win_kind(rules: Any, h: int, s: int, opening: int) -> int:
+    priority = instant_win(rules[0], h, s, opening)
+    return instant_kind(rules[0], priority) if priority >= 0 else -1
+
+
+@kernel
+def _lattice(h: int, s: int) -> int:
+    return lattice_of(h, s)

@@ -3,13 +3,11 @@
 Hands are masks of one deck (`tlsim.cards`); `rules` is the packed record of `tlsim.rules.pack`.
 """
 
-from collections import Counter
 from typing import Any
 
 from tlsim._jit import helper, kernel, popcount, primitive
 from tlsim.cards import BLACK, NO_TWOS, ONES, RED, TWOS
-from tlsim.combos import describe, moves
-from tlsim.rules import INSTANT_WINS, Rules, check_players, chop_line, pack
+from tlsim.rules import INSTANT_WINS
 from tlsim.shapes import count_at, count_doubles, counts, covered, double_starts, presence, quads, runs, up1, up2, up3
 
 _FOUR_TWOS = INSTANT_WINS.index("four-twos")
@@ -184,7 +182,7 @@ def _fewest(rules: Any, lattice: int, twos_straight: int, twos_double: int, best
         rank += 1
     one = 1 << (4 * rank)
     n = count_at(lattice, rank)
-    most = 3 if rank == 12 and rules.quad_cards & TWOS == 0 and n == 4 else n
+    most = 3 if rank == 12 and rules.quad_cards & TWOS == 0 else 4
     # all cards of the lowest rank at once, then fewer: the rest of them goes by runs
     rest, last = lattice, rank
     while last < 13 and count_at(lattice, last) >= 1 and (last < 12 or twos_straight):
@@ -198,17 +196,26 @@ def _fewest(rules: Any, lattice: int, twos_straight: int, twos_double: int, best
         last += 1
         if 3 <= last - rank <= rules.double_straight_max:
             best = min(best, 1 + _fewest(rules, rest, twos_straight, twos_double, best - 1))
-    for taken in range(most, 0, -1):
+    for taken in range(min(n, most), 0, -1):
         best = min(best, 1 + _fewest(rules, lattice - taken * one, twos_straight, twos_double, best - 1))
     return best
 
 
 @helper
-def fewest_plays(rules: Any, hand: int) -> int:
-    """Return the fewest plays that shed a hand when nobody answers: leads only, obligations apart."""
+def fewest_plays_of(rules: Any, lattice: int, n: int) -> int:
+    """Return the fewest plays that shed the n cards of a count lattice, of one deck or two, when nobody answers.
+
+    Leads only, obligations apart.
+    """
     twos_straight = 1 if rules.straight_cards & TWOS else 0
     twos_double = 1 if rules.double_cards & TWOS else 0
-    return _fewest(rules, counts(hand), twos_straight, twos_double, popcount(hand) + 1)
+    return _fewest(rules, lattice, twos_straight, twos_double, n + 1)
+
+
+@helper
+def fewest_plays(rules: Any, hand: int) -> int:
+    """Return `fewest_plays_of` for a hand of one deck."""
+    return fewest_plays_of(rules, counts(hand), popcount(hand))
 
 
 # ------------------------------------------------------------------------------------------------ leftovers
@@ -262,57 +269,10 @@ def _instant_win_kind(rules: Any, hand: int, opening: int) -> int:
 
 
 @kernel
-def _fewest_plays(rules: Any, hand: int) -> int:
-    return fewest_plays(rules[0], hand)
+def _fewest_plays(rules: Any, lattice: int, n: int) -> int:
+    return fewest_plays_of(rules[0], lattice, n)
 
 
 @kernel
 def _count_leads(rules: Any, hand: int) -> int:
     return count_leads(rules[0], hand)
-
-
-KERNELS = [_instant_win_kind, _fewest_plays, _count_leads]
-
-
-def instant_win_name(rules: Rules, hand: int, opening: bool) -> str | None:
-    """Return the instant win that a dealt hand has, `None` for none; on an `opening` hand there are more."""
-    kind = int(_instant_win_kind(_packed_for(rules, hand), hand, int(opening)))
-    return INSTANT_WINS[kind] if kind >= 0 else None
-
-
-def describe_hand(rules: Rules, hand: int) -> dict[str, Any]:
-    """Return what a hand holds.
-
-    `combinations`: how many by kind, runs by length; `chops`: `(name, how many, the lowest as a mask)` of what the chop
-    table lists; `instant_win` and `opening_instant_win`: names or `None`; `legal_leads`, `fewest_plays`: numbers.
-    """
-    packed = _packed_for(rules, hand)
-    combinations: Counter[str] = Counter()
-    chops: dict[str, list[int]] = {}
-    for play in [*moves(rules, hand), *_quad_runs(rules, hand)]:
-        kind, length = describe(rules, play) or ("", 0)
-        name = kind if length == 1 else f"{kind}-{length}"
-        combinations[name] += 1
-        if chop_line(rules, name):
-            chops.setdefault(name, []).append(play)
-    return {
-        "combinations": dict(combinations),
-        "chops": [(name, len(found), found[0]) for name, found in chops.items()],
-        "instant_win": instant_win_name(rules, hand, False),
-        "opening_instant_win": instant_win_name(rules, hand, True),
-        "legal_leads": int(_count_leads(packed, hand)),
-        "fewest_plays": int(_fewest_plays(packed, hand)),
-    }
-
-
-def _packed_for(rules: Rules, hand: int) -> Any:
-    """Return the packed rules for hands of this size: instant wins are those of a hand dealt with so many cards."""
-    packed = pack(rules, check_players(rules, None))
-    packed[0]["cards"] = hand.bit_count()
-    return packed
-
-
-def _quad_runs(rules: Rules, hand: int) -> list[int]:
-    """Return the quad runs of a hand, which only answer and so are no leads."""
-    windows = [((1 << (4 * n)) - 1) << (4 * rank) for n in (2, 3) for rank in range(13 - n)]
-    return [play for play in windows if play & hand == play and describe(rules, play)]

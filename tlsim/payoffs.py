@@ -97,7 +97,8 @@ def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
         seat = np.uint64(lowest_bit(holding))
         holding &= holding - 1
         extra = 0
-        if rules.cong and row.payoffs[seat] < 0 and cards_left(table, seat) == rules.cards:
+        left_all = table.hands[seat] == table.dealt[seat] and table.hands_second[seat] == table.dealt_second[seat]
+        if rules.cong and row.payoffs[seat] < 0 and left_all:
             extra -= row.payoffs[seat]
         if rules.leftover_penalties:
             h, s = table.hands[seat], table.hands_second[seat]

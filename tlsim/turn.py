@@ -124,11 +124,11 @@ def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
 
 @helper
 def fault_when_bound(
-    rules: Any, table: Any, seat: int, hand: int, on: int, required: int, again: int, cards: int
+    rules: Any, table: Any, seat: int, hand: int, on: int, on_cards: int, required: int, again: int, cards: int
 ) -> int:
     """Return what is wrong with a play or pass under the obligations of the first lead and of sections 4.5 and 9."""
     if cards == 0:
-        must_play = rules.must_play != 0 and again == 0 and holds_play(rules, table, seat, on, 0, 0, 0)
+        must_play = rules.must_play != 0 and again == 0 and holds_play(rules, table, seat, on, on_cards, 0, 0)
         return MUST_PLAY if must_play else NO_FAULT
     return NO_FAULT if keeps_obligations(rules, hand, on, required, again, cards) else ILLEGAL
 
@@ -136,10 +136,10 @@ def fault_when_bound(
 @part
 def fault_with_one(rules: Any, table: Any, seat: int, hand: int, last: Any, cards: int, code: int, bound: bool) -> int:
     """Return `fault_of` for one deck."""
-    on, _, _, required, again = last
+    on, on_cards, _, required, again = last
     fault = basic_fault(rules, hand, on, cards, code)
     if fault == NO_FAULT and (bound or (on == 0 and required != 0)):
-        return fault_when_bound(rules, table, seat, hand, on, required, again, cards)
+        return fault_when_bound(rules, table, seat, hand, on, on_cards, required, again, cards)
     return fault
 
 
