@@ -321,7 +321,10 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
 
 @part
 def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> None:
-    """Set the view, the row and the first lead for dealt hands; `leader` -1: the holder of the lowest card leads."""
+    """Set the view, the row and the first lead for dealt hands.
+
+    `leader` -1: section 4.3 governs the hand, and the holder of the lowest card leads; any other seat leads freely.
+    """
     view = table.sight
     lowest_dealt = 0
     for seat in range(rules.players):
@@ -335,9 +338,9 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
         view.played[at] = 0
         table.owed[at] = 0
         holder = np.int64(at) if table.hands[at] & lowest_dealt != 0 else holder
-    leader = holder if leader < 0 else leader
     view.opening = opening
-    view.required = lowest_dealt if opening and rules.first_lead != 2 else 0
+    view.required = lowest_dealt if leader < 0 and rules.first_lead != 2 else 0
+    leader = holder if leader < 0 else leader
     view.holding = (1 << rules.players) - 1
     view.n_turns = 0
     view.asked_again = 0
