@@ -48,8 +48,8 @@ def show_hand(
     """Return a transcript as text that fits `width`: the hands, the piles, the result.
 
     `rules` tell where a pile ends; without them they are those of the transcript's variant, and for a file of the
-    user's, whose name says nothing, the defaults. `symbols` shows suits as on a terminal, otherwise as in files. `totals`
-    are shown beside the payoffs.
+    user's, whose name says nothing, the defaults. `symbols` shows suits as on a terminal, otherwise as in files.
+    `totals` are shown beside the payoffs.
     """
     cards_text = show if symbols else lambda cards: " ".join(names(cards))
     hands = [_mask(hand) for hand in transcript["hands"]]
