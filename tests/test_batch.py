@@ -157,6 +157,7 @@ def test_bad_plans(changes: dict[str, Any], message: str) -> None:
 
 _SAME_BITS = """
 import numpy as np
+from tlsim import matches
 from tlsim.batch import Plan, _Runner, blocks, kernels
 from tlsim.policies.load import compile_function, parse_policies
 from tlsim.variantfiles import builtin
@@ -164,6 +165,8 @@ for variant, players in [("southern", 4), ("classic", 3)]:
     policies = parse_policies(["lowest"] + ["random"] * (players - 1), players)
     plan = Plan(builtin(variant), players, tuple(policies), 40, 1)
     print(sum(block.tally for block in blocks(plan)).tolist())
+    plan = Plan(plan.rules, players, plan.policies, 5, 1, match=4)
+    print(sum(block.tally for block in matches.blocks(plan)).tolist())
 """
 
 

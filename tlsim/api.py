@@ -34,7 +34,7 @@ BENCH_VARIANT = "southern,instant_wins=none,opening_instant_wins=none"
 _SEED_BITS = 53  # of a drawn seed: what every reader of JSON keeps exactly
 
 Progress = Callable[[int, int, Callable[[], str]], None]
-"""Told the deals done, the deals asked for, and a function that returns the current estimate as text."""
+"""Told the deals (or matches) done, those asked for, and a function that returns the current estimate as text."""
 
 
 # ------------------------------------------------------------------------------------------------ many hands
@@ -49,6 +49,7 @@ def simulate(
     threads: int | None = None,
     level: float = DEFAULT_LEVEL,
     progress: Progress | None = None,
+    match: int | None = None,
 ) -> "Result":
     """Return tables of win rates, places, payoffs, lengths, chops and instant wins over many hands.
 
@@ -57,17 +58,20 @@ def simulate(
     drawn when `None`; `players` four where the variant allows it; `threads` all cores, and never changes the result.
     `level` is that of the intervals, between 0 and 1. `progress` is called after each block of deals.
 
+    With `match` so many hands are played in sequence by the same seats, with carry-over: `deals` counts matches, errors
+    are by match, and tables by hand, of streaks and of money over a match follow (`tlsim.matchtables.tables`).
+
     Raises `InputError` for what is not allowed, before any work; `PlayFault` when a policy plays what is not legal;
     `Interrupted` at Ctrl-C, with the result of the deals that were done.
     """
-    plan = _plan(variant, policies, deals, seed, players)
+    plan = _plan(variant, policies, deals, seed, players, match)
     threads = _check_threads(threads)
     if not isinstance(level, float) or not 0 < level < 1:
         raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
-    from tlsim import batch
+    from tlsim import batch, matches
 
-    _announce_compiling(batch.kernels(plan), "20 s")
-    batch.load(plan)  # so that the time is that of the hands
+    _announce_compiling(matches.kernels_of(plan) if plan.match else batch.kernels(plan), "20 s")
+    (matches if plan.match else batch).load(plan)  # so that the time is that of the hands
     return _run(plan, variant, level, threads, progress)
 
 
@@ -87,17 +91,17 @@ def _run(plan: "Plan", variant: str, level: float, threads: int, progress: Progr
             raise
         from tlsim.result import Interrupted
 
-        raise Interrupted(finish(*state), plan.deals, _simulate_line(plan, variant, level)) from None
+        raise Interrupted(finish(*state), plan.unit, plan.deals, _simulate_line(plan, variant, level)) from None
     assert state is not None  # there is at least one deal
     return finish(*state)
 
 
 def _totals(plan: "Plan", threads: int) -> Generator[tuple[int, Any], None, None]:
     """Yield the deals done so far with the tally of all of them, block by block."""
-    from tlsim.batch import blocks
+    from tlsim import batch, matches
 
     total: Any = 0
-    with closing(blocks(plan, threads)) as found:
+    with closing((matches if plan.match else batch).blocks(plan, threads)) as found:
         for block in found:
             total = total + block.tally
             yield block.stop, total
@@ -105,18 +109,19 @@ def _totals(plan: "Plan", threads: int) -> Generator[tuple[int, Any], None, None
 
 def _simulated(plan: "Plan", spec: str, level: float, threads: int, began: float, done: int, tally: Any) -> "Result":
     """Return the result of the first `done` deals of a plan: that of the same plan with so many deals."""
-    from tlsim import rng, summary
+    from tlsim import matchtables, rng, summary
     from tlsim.result import Result, provenance
 
     seconds = time.perf_counter() - began
     plan = replace(plan, deals=done)
     made = provenance(_simulate_line(plan, spec, level), stream=rng.VERSION, threads=threads, seconds=seconds)
-    return Result("simulate", plan.as_dict() | {"level": level}, made, summary.tables(plan, tally, level))
+    tables = (matchtables if plan.match else summary).tables(plan, tally, level)
+    return Result("simulate", plan.as_dict() | {"level": level}, made, tables)
 
 
 def _simulate_line(plan: "Plan", spec: str, level: float) -> str:
     """Return the command line that runs a plan; `spec` is its variant as given."""
-    options = {"-n": plan.deals, "--level": None if level == DEFAULT_LEVEL else level}
+    options = {"-n": plan.deals, "--match": plan.match, "--level": None if level == DEFAULT_LEVEL else level}
     return _line("simulate", *_plan_options(plan, spec), *_options(options))
 
 
@@ -126,41 +131,32 @@ def replay(
     seed: int | None = None,
     deal: int | tuple[int, int] = 0,
     players: int | None = None,
+    match: int | None = None,
 ) -> "Result":
     """Return the hands of a deal, or of the deals `(first, stop)`, of the run that `simulate` makes of the arguments.
 
-    The result prints as readable text; `extra["hands"]` holds the transcripts (RULES.md, section 11); the table `seats`
-    has a row a hand and seat, `turns` a row a play or pass. Raises `InputError` and `PlayFault`.
+    With `match` these are matches of so many hands. The result prints as readable text; `extra["hands"]` holds the
+    transcripts (RULES.md, section 11); the table `seats` has a row a hand and seat, `turns` a row a play or pass.
+
+    Raises `InputError` and `PlayFault`.
     """
     if isinstance(deal, tuple) and len(deal) != 2:
         raise InputError(f"deal = {deal!r}: it is a number, or the first and the stop of a range")
     first, stop = map(partial(_whole, "deal"), deal if isinstance(deal, tuple) else (deal, _whole("deal", deal) + 1))
     if not 0 <= first < stop:
         raise InputError(f"deals {first}:{stop}: deals count from 0, and the second number is the first one left out")
-    plan = _plan(variant, policies, stop, seed, players)
-    from tlsim import batch, rng
+    plan = _plan(variant, policies, stop, seed, players, match)
+    from tlsim import batch, matches, rng, summary
     from tlsim.result import Result, provenance
 
-    _announce_compiling(batch.kernels(plan, shown=True), "20 s")
-    hands = list(batch.hands(plan, first, stop))
-    shown = plan.as_dict() | {"deals": [first, stop]}
-    line = _line("replay", *_plan_options(plan, variant), "--deal", f"{first}:{stop}")
+    _announce_compiling((matches.kernels_of if plan.match else batch.kernels)(plan, shown=True), "20 s")
+    hands = list((matches if plan.match else batch).hands(plan, first, stop))
+    shown = plan.as_dict() | {plan.unit: [first, stop]}
+    line = _line(
+        "replay", *_plan_options(plan, variant), *_options({"--deal": f"{first}:{stop}", "--match": plan.match})
+    )
     made = provenance(line, stream=rng.VERSION)
-    return Result("replay", shown, made, _hand_tables(hands, len(plan.seatings)), {"hands": hands}, plan.rules)
-
-
-def _hand_tables(hands: Sequence[dict[str, Any]], n_seatings: int) -> "dict[str, pl.DataFrame]":
-    import polars as pl
-
-    seats, turns = [], []
-    for number, hand in enumerate(hands):
-        key = {"deal": hand["index"], "seating": number % n_seatings}
-        for seat, cards in enumerate(hand["hands"]):
-            named = {"policy": hand["policies"][seat], "cards": " ".join(cards)}
-            seats.append(key | {"seat": seat} | named | {name[:-1]: hand[name][seat] for name in ("places", "payoffs")})
-        for turn, play in enumerate(hand["plays"]):
-            turns.append(key | {"turn": turn, "seat": play["player"], "cards": " ".join(play["cards"])})
-    return {"seats": pl.DataFrame(seats), "turns": pl.DataFrame(turns)}
+    return Result("replay", shown, made, summary.hand_tables(plan, hands), {"hands": hands}, plan.rules)
 
 
 # ------------------------------------------------------------------------------------------------ cards
@@ -308,11 +304,12 @@ def doctor() -> "Result":
 def warmup() -> "Result":
     """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
     began = time.perf_counter()
-    from tlsim import _jit, batch
+    from tlsim import _jit, batch, matches
     from tlsim.result import Result, provenance
 
-    was_compiled = _jit.is_compiled(batch.all_kernels())
+    was_compiled = _jit.is_compiled([*batch.all_kernels(), *matches.KERNELS])
     batch.warm_up()
+    matches.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
     return Result("warmup", {}, provenance(_line("warmup")), {"warmup": _table("engine seconds folder", [row])})
@@ -358,7 +355,14 @@ def _bench_tables(stages: "Sequence[Rate]", runs: "Sequence[Rate]") -> "dict[str
 # ------------------------------------------------------------------------------------------------ common
 
 
-def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | None, players: int | None) -> "Plan":
+def _plan(
+    variant: str,
+    policies: str | Sequence[str],
+    deals: int,
+    seed: int | None,
+    players: int | None,
+    match: int | None = None,
+) -> "Plan":
     """Return the checked plan; a seed is drawn when there is none."""
     from tlsim.policies.load import parse_policies
     from tlsim.rules import check_players
@@ -368,13 +372,13 @@ def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | N
     deals = _whole("deals", deals)
     players = check_players(rules, None if players is None else _whole("players", players))
     chosen = parse_policies([policies] if isinstance(policies, str) else list(policies), players)
+    match = None if match is None else _whole("match", match)
     if deals < 1:
-        raise InputError(f"{deals} deals: at least 1 is needed")
+        raise InputError(f"{deals} {'deals' if match is None else 'matches'}: at least 1 is needed")
     from tlsim.batch import Plan  # brings Numba along, so late
 
-    return Plan(
-        rules, players, tuple(chosen), deals, secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
-    )
+    seed = secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
+    return Plan(rules, players, tuple(chosen), deals, seed, match)
 
 
 def _whole(name: str, value: Any) -> int:

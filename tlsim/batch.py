@@ -35,6 +35,8 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 18
 _FIRST_OF_OTHERS = 1 << 9  # for policies that may be slow: nobody knows before the first block
 _SHORT, _LONG = 0.1, 0.2  # seconds
 MAX_DEALS = 10**15  # well below the 2**56 that a stream's key holds; years of work
+MAX_MATCH = 1000  # hands
+_LARGEST_METRIC = 256  # of a hand, on average: decisions, of which eight players with two decks make 151
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +46,33 @@ class Plan:
     rules: Rules
     players: int
     policies: tuple[Policy, ...]  # one a seat
-    deals: int
+    deals: int  # or matches
     seed: int
+    match: int | None = None  # hands a match; without, every deal is a hand of its own, an opening one
 
     def __post_init__(self) -> None:
         check_players(self.rules, self.players)
         if len(self.policies) != self.players:
             raise InputError(f"{len(self.policies)} policies for {self.players} players: one a seat is needed")
-        if not 1 <= self.deals <= MAX_DEALS:
-            raise InputError(f"{self.deals} deals: it is from 1 to {MAX_DEALS}")
+        if self.match is not None and not 1 <= self.match <= MAX_MATCH:
+            raise InputError(f"match = {self.match}: a match has from 1 to {MAX_MATCH} hands")
+        if not 1 <= self.deals <= MAX_DEALS // (self.match or 1):
+            raise InputError(f"{self.deals} {self.unit}: it is from 1 to {MAX_DEALS // (self.match or 1)}")
         if not -(1 << 63) <= self.seed < 1 << 64:
             raise InputError(f"seed {self.seed}: it is a 64-bit integer")
+        if self.match:
+            self._check_sums(self.match * len(self.seatings))
+
+    def _check_sums(self, hands: int) -> None:
+        """Refuse more matches than squares of sums over their hands fit in 64 bits."""
+        most = (1 << 63) // (_LARGEST_METRIC * hands) ** 2
+        if self.deals > most:
+            raise InputError(f"{self.deals} matches, each of {hands} hands in all its seatings: at most {most}")
+
+    @property
+    def unit(self) -> str:
+        """Return what is counted, and what every error bar is by."""
+        return "matches" if self.match else "deals"
 
     @property
     def distinct(self) -> list[Policy]:
@@ -75,7 +93,8 @@ class Plan:
             "variant": self.rules.name,
             "players": self.players,
             "policies": [policy.name for policy in self.policies],
-            "deals": self.deals,
+            self.unit: self.deals,
+            **({"match": self.match} if self.match else {}),
             "seed": self.seed,
             "seatings": len(self.seatings),
             **({"sources": sources} if sources else {}),  # SHA-256 of policies that are files
@@ -84,11 +103,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The deals start..stop-1 of a plan, played in all seatings."""
+    """The deals (or matches) start..stop-1 of a plan, played in all seatings."""
 
     start: int
     stop: int
-    tally: NDArray[np.int64]  # shape (2, metrics), see `tlsim.tally`
+    tally: NDArray[np.int64]  # shape (2, metrics), see `tlsim.tally`; of matches see `tlsim.matches`
     rows: NDArray[Any] | None  # dtype ROW, deal by deal, seating by seating; on request
     seconds: float
 
@@ -113,6 +132,19 @@ def seat_policy(table: Any, seat: int, policy: Any) -> None:
     table.address[seat] = policy.address
     for k in range(MAX_PARAMS):
         table.params[seat].value[k] = policy.params[k]
+
+
+@part
+def play_one(
+    rules: Any, table: Any, row: Any, play_hand: int, seed: Any, deal: int, opening: int, leader: int, dealer: int
+) -> int:
+    """Deal and play one hand; return its fault. `leader` as in `game.open_hand`; `dealer` -1: the one drawn."""
+    deal_hands(rules, table, seed, deal)
+    if dealer >= 0:
+        table.sight.dealer = dealer
+    row.deal = deal
+    call_play_hand(play_hand, (rules, table, row, opening, leader))
+    return table.fault  # type: ignore[no-any-return]
 
 
 @kernel
@@ -142,11 +174,8 @@ def play_block(
                 for seat in range(rules.players):
                     seat_policy(table, seat, policies[seatings[s, seat]])
             row = rows[(deal - start) * n_seatings + s if keep else s]
-            row.deal = deal
             row.seating = s
-            deal_hands(rules, table, seed, deal)
-            call_play_hand(play_hand, (rules, table, row, 1, -1))
-            if table.fault != NO_FAULT:
+            if play_one(rules, table, row, play_hand, seed, deal, 1, -1, -1) != NO_FAULT:
                 return deal, s
             add_row(rules, table, row, seatings[s], rare_at)
         close_deal(table, rare_at, tally)
@@ -218,6 +247,7 @@ class _Runner:
         view = table[0]["sight"]
         seat = int(view["seat"])
         policy = self.plan.distinct[self.plan.seatings[seating][seat]].name
+        match = f"match {deal // self.plan.match}, " if self.plan.match else ""
         mask, second = int(table[0]["fault_cards"]), int(table[0]["fault_second"])
         cards = " ".join(names(join(mask & FULL, second & FULL))) if mask else "a pass"
         if int(table[0]["fault"]) == RAISED:
@@ -226,28 +256,33 @@ class _Runner:
             cards = f"{mask:#x}, a mask with bits that are no card"
         return (
             f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"
-            f" (seed {self.plan.seed}, deal {deal}, turn {int(view['n_turns'])}, seat {seat},"
+            f" (seed {self.plan.seed}, {match}deal {deal}, turn {int(view['n_turns'])}, seat {seat},"
             f" hand {' '.join(names(join(view['hand'], view['hand_second'])))})"
         )
 
 
 def blocks(
-    plan: Plan, threads: int = 1, start: int = 0, keep_rows: bool = False, block: int | None = None
+    plan: Plan,
+    threads: int = 1,
+    start: int = 0,
+    keep_rows: bool = False,
+    block: int | None = None,
+    runner: type[_Runner] = _Runner,
 ) -> Generator[Block]:
     """Yield the blocks of a plan in order, from deal `start` on; closing the generator stops the work.
 
     `block` fixes the number of deals a block, instead of letting it grow to what takes a tenth of a second.
     """
-    runner = _Runner(plan)
+    play = runner(plan).play
     first = _FIRST_OF_OTHERS if any(policy.by_address for policy in plan.policies) else _FIRST_BLOCK
-    size = block or max(1, first // len(plan.seatings))
+    size = block or max(1, first // (len(plan.seatings) * (plan.match or 1)))
     pending: deque[Future[Block]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="tlsim") as pool:
         try:
             while start < plan.deals or pending:
                 while start < plan.deals and len(pending) <= threads:
                     stop = min(start + size, plan.deals)
-                    pending.append(pool.submit(runner.play, start, stop, keep_rows))
+                    pending.append(pool.submit(play, start, stop, keep_rows))
                     start = stop
                 done = pending.popleft().result()
                 if block is None and done.seconds < _SHORT and size < _LARGEST_BLOCK:
@@ -272,13 +307,14 @@ def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
             )
 
 
-def _smallest_plan() -> Plan:
-    return Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0)
+def smallest_plan(match: int | None = None) -> Plan:
+    """Return a plan of one hand, or match, to compile kernels with."""
+    return Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0, match)
 
 
 def all_kernels() -> list[Any]:
     """Return the kernels that commands call."""
-    plan = _smallest_plan()
+    plan = smallest_plan()
     return [*kernels(plan), *kernels(plan, shown=True), *legal.KERNELS, *transcript.KERNELS]
 
 
@@ -289,7 +325,7 @@ def load(plan: Plan) -> None:
 
 def warm_up() -> None:
     """Compile all kernels that commands call, or load them from the cache."""
-    plan = _smallest_plan()
+    plan = smallest_plan()
     load(plan)
     next(hands(plan, 0, 1))
     legal.describe_hand(plan.rules, FULL & 0x1FFF)

@@ -12,7 +12,7 @@ import polars as pl
 import tlsim
 from tlsim import machine, render
 from tlsim.errors import InputError
-from tlsim.handtext import show_hand
+from tlsim.handtext import show_hands
 from tlsim.rules import Rules
 from tlsim.variantfiles import to_toml
 
@@ -71,13 +71,12 @@ class Result:
             raise InputError(f"{self.command} has nothing to plot: simulate has")
         from tlsim import plots
 
-        return plots.win_rates(self.tables["seats"])
+        return plots.win_rates(self.tables["seats"], "matches" if "match" in self.plan else "deals")
 
     def to_text(self, *, width: int = render.WIDTH, colour: bool = False, symbols: bool = True) -> str:
         """Return the transcripts as text if there are any, else the tables under the plan; for a terminal."""
         if "hands" in self.extra:
-            hands = (show_hand(hand, self.rules, symbols=symbols, width=width) for hand in self.extra["hands"])
-            return "\n\n".join(hands)
+            return "\n\n".join(show_hands(self.extra["hands"], self.rules, symbols=symbols, width=width))
         parts = [render.heading(self.command, self.plan, width=width, symbols=symbols)] if self.plan else []
         parts.append(render.text(self.tables, width=width, colour=colour, symbols=symbols))
         parts += [f"{key}: {'yes' if value else 'no'}" for key, value in self.extra.items() if isinstance(value, bool)]
@@ -92,10 +91,10 @@ class Result:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `result` holds the deals that were done, `command` runs all of them again."""
+    """Ctrl-C during a run: `result` holds the deals (or matches) that were done, `command` runs all of them again."""
 
-    def __init__(self, result: Result, asked: int, command: str) -> None:
-        super().__init__(f"interrupted after {result.plan['deals']:,} of {asked:,} deals")
+    def __init__(self, result: Result, unit: str, asked: int, command: str) -> None:
+        super().__init__(f"interrupted after {result.plan[unit]:,} of {asked:,} {unit}")
         self.result = result
         self.command = command
 

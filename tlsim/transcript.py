@@ -42,12 +42,18 @@ KERNELS = [_play_script, _moves_here]
 class Hand:
     """A hand played from a script, to its end or to where the script ends.
 
-    `opening`, `leader` as in `tlsim.game.play_hand`: on an opening hand the holder of the lowest card leads. Raises
-    `InputError` when a turn of the script is not legal.
+    `leader` leads freely; without one the holder of the lowest card leads (section 4.3), on an opening hand if
+    `opening` does not say otherwise. Raises `InputError` when a turn of the script is not legal.
     """
 
     def __init__(
-        self, rules: Rules, hands: Sequence[int], script: Sequence[int], dealer: int = 0, leader: int | None = None
+        self,
+        rules: Rules,
+        hands: Sequence[int],
+        script: Sequence[int],
+        dealer: int = 0,
+        leader: int | None = None,
+        opening: bool | None = None,
     ) -> None:
         self.rules, self.players = rules, len(hands)
         self._packed = pack(rules, self.players)
@@ -62,9 +68,9 @@ class Hand:
             table["script"][turn], table["script_second"][turn] = split(play)
         table["n_script"] = len(script)
         table["sight"]["dealer"] = dealer
-        opening, first = int(leader is None), -1 if leader is None else leader
+        as_opening, first = int(leader is None if opening is None else opening), -1 if leader is None else leader
         play_hand = address_of(play_hand_kernel(self._packed[0], shown=True), PLAY_HAND)
-        fault = _play_script(self._packed, self._table, self._row, play_hand, opening, first)
+        fault = _play_script(self._packed, self._table, self._row, play_hand, as_opening, first)
         self.is_over = fault == NO_FAULT
         if fault not in (NO_FAULT, SCRIPT_ENDS):
             view = table["sight"]
@@ -96,8 +102,16 @@ def _masks(record: Any, field: str, n: int) -> list[int]:
     return [join(*both) for both in zip(record[field][:n], record[f"{field}_second"][:n], strict=True)]
 
 
+def is_governed(rules: Rules, opening: bool) -> bool:
+    """Return whether section 4.3 says who leads what first, rather than section 5."""
+    return opening or rules.first_lead_every_hand
+
+
 def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -> dict[str, Any]:
-    """Return the transcript of the hand that a table and a row hold; `given` are index, seed and policies."""
+    """Return the transcript of the hand that a table and a row hold.
+
+    `given` are index, seed and policies, and of a hand of a match the number of that.
+    """
     view, seats = table["sight"], range(players)
     n = int(view["n_turns"])
     dealt = _masks(table, "dealt", players)
@@ -107,6 +121,7 @@ def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -
     turns = [join(*both) for both in zip(view["turn_cards"][:n], view["turn_second"][:n], strict=True)]
     return {
         "index": given["index"],
+        **({"match": given["match"]} if "match" in given else {}),
         "seed": given["seed"],
         "variant": rules.name,
         "players": players,
@@ -115,7 +130,7 @@ def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -
         "dealer": int(row["dealer"]),
         "hands": [names(hand) for hand in dealt],
         "leader": int(row["leader"]),
-        "required": names(lowest)[0] if view["opening"] and rules.first_lead != "free" else None,
+        "required": names(lowest)[0] if is_governed(rules, view["opening"]) and rules.first_lead != "free" else None,
         "instant_win": {"player": places.index(1), "kind": INSTANT_WINS[kind]} if kind >= 0 else None,
         "plays": [
             {"player": int(seat), "cards": names(cards)}
@@ -133,8 +148,8 @@ def replay(rules: Rules, written: Mapping[str, Any]) -> dict[str, Any]:
     """
     hands = [mask(map(parse_card, hand)) for hand in written["hands"]]
     script = [mask(map(parse_card, play["cards"])) for play in written["plays"]]
-    leader = None if written["opening"] else written["leader"]
-    hand = Hand(rules, hands, script, written["dealer"], leader)
+    leader = None if is_governed(rules, written["opening"]) else written["leader"]
+    hand = Hand(rules, hands, script, written["dealer"], leader, written["opening"])
     if not hand.is_over:
         raise InputError(f"{FAULTS[SCRIPT_ENDS]}: {len(script)} turns, seat {hand.seat} is to act")
-    return hand.transcript(**{key: written[key] for key in ("index", "seed", "policies")})
+    return hand.transcript(**{key: written[key] for key in ("index", "match", "seed", "policies") if key in written})

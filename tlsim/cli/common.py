@@ -60,7 +60,13 @@ deals_option = click.option(
     show_default=True,
     metavar="N",
     callback=lambda _context, _option, text: parse_count(text),
-    help="How many, as 1_000_000, 1e6 or 10M.",
+    help="How many, as 1_000_000, 1e6 or 10M; with --match, matches.",
+)
+match_option = click.option(
+    "--match",
+    type=int,
+    metavar="N",
+    help="Play matches of N hands: the first out of a hand leads the next, the loser deals it.",
 )
 cards_argument = click.argument("cards", nargs=-1, metavar="CARDS…")
 
