@@ -56,7 +56,7 @@ HAS_PDEP = _has_bmi2()
 # The modules that kernels are made of, each importing only from those before it. Below them nothing knows Numba.
 ENGINE = (
     "errors cards _jit _calls rng rules variantfiles policies shapes view combos features double_deck legal deal "
-    "payoffs policies.lowest policies.random tally turn game policies.load policies.header transcript batch "
+    "trading payoffs policies.lowest policies.random tally turn game policies.load policies.header transcript batch "
     "matches kit speed"
 ).split()
 

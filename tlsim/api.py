@@ -50,6 +50,7 @@ def simulate(
     level: float = DEFAULT_LEVEL,
     progress: Progress | None = None,
     match: int | None = None,
+    trade: str | None = None,
 ) -> "Result":
     """Return tables of win rates, places, payoffs, lengths, chops and instant wins over many hands.
 
@@ -59,12 +60,13 @@ def simulate(
     `level` is that of the intervals, between 0 and 1. `progress` is called after each block of deals.
 
     With `match` so many hands are played in sequence by the same seats, with carry-over: `deals` counts matches, errors
-    are by match, and tables by hand, of streaks and of money over a match follow (`tlsim.matchtables.tables`).
+    are by match, and tables by hand, of streaks and of money over a match follow (`tlsim.matchtables.tables`). `trade`
+    is a trading policy in a file, for variants with `trading`; without, the built-in one (`tlsim.trading`).
 
     Raises `InputError` for what is not allowed, before any work; `PlayFault` when a policy plays what is not legal;
     `Interrupted` at Ctrl-C, with the result of the deals that were done.
     """
-    plan = _plan(variant, policies, deals, seed, players, match)
+    plan = _plan(variant, policies, deals, seed, players, match, trade)
     threads = _check_threads(threads)
     if not isinstance(level, float) or not 0 < level < 1:
         raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
@@ -121,7 +123,7 @@ def _simulated(plan: "Plan", spec: str, level: float, threads: int, began: float
 
 def _simulate_line(plan: "Plan", spec: str, level: float) -> str:
     """Return the command line that runs a plan; `spec` is its variant as given."""
-    options = {"-n": plan.deals, "--match": plan.match, "--level": None if level == DEFAULT_LEVEL else level}
+    options = {"-n": plan.deals, **_match_options(plan), "--level": None if level == DEFAULT_LEVEL else level}
     return _line("simulate", *_plan_options(plan, spec), *_options(options))
 
 
@@ -132,6 +134,7 @@ def replay(
     deal: int | tuple[int, int] = 0,
     players: int | None = None,
     match: int | None = None,
+    trade: str | None = None,
 ) -> "Result":
     """Return the hands of a deal, or of the deals `(first, stop)`, of the run that `simulate` makes of the arguments.
 
@@ -145,7 +148,7 @@ def replay(
     first, stop = map(partial(_whole, "deal"), deal if isinstance(deal, tuple) else (deal, _whole("deal", deal) + 1))
     if not 0 <= first < stop:
         raise InputError(f"deals {first}:{stop}: deals count from 0, and the second number is the first one left out")
-    plan = _plan(variant, policies, stop, seed, players, match)
+    plan = _plan(variant, policies, stop, seed, players, match, trade)
     from tlsim import batch, matches, rng, summary
     from tlsim.result import Result, provenance
 
@@ -153,7 +156,7 @@ def replay(
     hands = list((matches if plan.match else batch).hands(plan, first, stop))
     shown = plan.as_dict() | {plan.unit: [first, stop]}
     line = _line(
-        "replay", *_plan_options(plan, variant), *_options({"--deal": f"{first}:{stop}", "--match": plan.match})
+        "replay", *_plan_options(plan, variant), *_options({"--deal": f"{first}:{stop}", **_match_options(plan)})
     )
     made = provenance(line, stream=rng.VERSION)
     return Result("replay", shown, made, summary.hand_tables(plan, hands), {"hands": hands}, plan.rules)
@@ -362,9 +365,10 @@ def _plan(
     seed: int | None,
     players: int | None,
     match: int | None = None,
+    trade: str | None = None,
 ) -> "Plan":
     """Return the checked plan; a seed is drawn when there is none."""
-    from tlsim.policies.load import parse_policies
+    from tlsim.policies.load import parse_policies, parse_trading
     from tlsim.rules import check_players
     from tlsim.variantfiles import parse_variant
 
@@ -378,7 +382,11 @@ def _plan(
     from tlsim.batch import Plan  # brings Numba along, so late
 
     seed = secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
-    return Plan(rules, players, tuple(chosen), deals, seed, match)
+    return Plan(rules, players, tuple(chosen), deals, seed, match, None if trade is None else parse_trading(trade))
+
+
+def _match_options(plan: "Plan") -> dict[str, Any]:
+    return {"--match": plan.match, "--trade": plan.trade and plan.trade.name}
 
 
 def _whole(name: str, value: Any) -> int:

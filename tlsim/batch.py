@@ -21,12 +21,22 @@ from tlsim._jit import kernel, part
 from tlsim.cards import FULL, join, names
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
-from tlsim.game import PLAY_HAND, ROW, TABLE, call_play_hand, play_hand_kernel, play_shown_hand
+from tlsim.game import (
+    PLAY_HAND,
+    ROW,
+    TABLE,
+    TRADE_HANDS,
+    call_play_hand,
+    call_trade_hands,
+    play_hand_kernel,
+    play_shown_hand,
+    trade_hands,
+)
 from tlsim.policies import Policy
 from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, check_players, pack
 from tlsim.tally import RARE, add_row, close_deal, n_metrics
-from tlsim.turn import FAULTS, NO_FAULT, RAISED
+from tlsim.turn import BAD_TRADE, FAULTS, NO_FAULT, RAISED
 from tlsim.variantfiles import builtin
 from tlsim.view import MAX_PARAMS
 
@@ -49,6 +59,7 @@ class Plan:
     deals: int  # or matches
     seed: int
     match: int | None = None  # hands a match; without, every deal is a hand of its own, an opening one
+    trade: Policy | None = None  # the trading policy; without, the built-in one where the rules have trading
 
     def __post_init__(self) -> None:
         check_players(self.rules, self.players)
@@ -60,6 +71,8 @@ class Plan:
             raise InputError(f"{self.deals} {self.unit}: it is from 1 to {MAX_DEALS // (self.match or 1)}")
         if not -(1 << 63) <= self.seed < 1 << 64:
             raise InputError(f"seed {self.seed}: it is a 64-bit integer")
+        if self.trade is not None and not self.rules.trading:
+            raise InputError(f"trading policy {self.trade.name}: {self.rules.name} has no trading (trading=yes)")
         if self.match:
             self._check_sums(self.match * len(self.seatings))
 
@@ -88,13 +101,15 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, for JSON."""
-        sources = {policy.name: policy.source for policy in self.distinct if policy.source}
+        named = [*self.distinct, *([self.trade] if self.trade else [])]
+        sources = {policy.name: policy.source for policy in named if policy.source}
         return {
             "variant": self.rules.name,
             "players": self.players,
             "policies": [policy.name for policy in self.policies],
             self.unit: self.deals,
             **({"match": self.match} if self.match else {}),
+            **({"trade": self.trade.name} if self.trade else {}),
             "seed": self.seed,
             "seatings": len(self.seatings),
             **({"sources": sources} if sources else {}),  # SHA-256 of policies that are files
@@ -140,9 +155,11 @@ def play_one(
 ) -> int:
     """Deal and play one hand; return its fault. `leader` as in `game.open_hand`; `dealer` -1: the one drawn."""
     deal_hands(rules, table, seed, deal)
+    row.deal = deal
+    if table.trade_hands != 0 and call_trade_hands(table.trade_hands, (rules, table, seed, deal)) != NO_FAULT:
+        return table.fault  # type: ignore[no-any-return]
     if dealer >= 0:
         table.sight.dealer = dealer
-    row.deal = deal
     call_play_hand(play_hand, (rules, table, row, opening, leader))
     return table.fault  # type: ignore[no-any-return]
 
@@ -198,6 +215,17 @@ class _Runner:
         self.policies = pack_policies(plan.distinct)
         self.seed = np.uint64(plan.seed % (1 << 64))
         self.play_hand = self._find_play_hand(shown)
+        self.trade_hands = address_of(trade_hands, TRADE_HANDS) if plan.rules.trading else 0
+
+    def new_table(self) -> Any:
+        """Return the table of one thread, shape (1,) of dtype TABLE."""
+        table = np.zeros(1, TABLE).view(np.recarray)
+        if self.trade_hands:
+            table[0]["trade_hands"] = self.trade_hands
+            if trade := self.plan.trade:
+                table[0]["trade"] = trade.address
+                table[0]["trade_params"]["value"][: len(trade.params)] = trade.params
+        return table
 
     def _find_play_hand(self, shown: bool) -> int:
         """Return the address of the kernel that plays a hand: if it can be, one that has the policy in it."""
@@ -210,7 +238,7 @@ class _Runner:
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""
         began = time.perf_counter()
-        table = np.zeros(1, TABLE).view(np.recarray)
+        table = self.new_table()
         rows = np.zeros(len(self.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
         deal, seating = self._call(table, self.seatings, start, stop, keep, rows, tally)
@@ -220,7 +248,7 @@ class _Runner:
 
     def hand(self, deal: int, seating: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the table and the row after one hand."""
-        table = np.zeros(1, TABLE).view(np.recarray)
+        table = self.new_table()
         rows = np.zeros(1, ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
         chosen = self.seatings[seating : seating + 1]
@@ -250,13 +278,19 @@ class _Runner:
         match = f"match {deal // self.plan.match}, " if self.plan.match else ""
         mask, second = int(table[0]["fault_cards"]), int(table[0]["fault_second"])
         cards = " ".join(names(join(mask & FULL, second & FULL))) if mask else "a pass"
+        where = f"(seed {self.plan.seed}, {match}deal {deal}"
+        if int(table[0]["fault"]) == BAD_TRADE:
+            offer, name = table[0]["offer"], self.plan.trade.name if self.plan.trade else "built-in"
+            gives = [join(offer[f"give_{one}"] & FULL, offer[f"give_{one}_second"] & FULL) for one in "ab"]
+            a, b = (" ".join(names(cards)) for cards in gives)
+            return f"trading policy {name}: {FAULTS[BAD_TRADE]}: {a or 'nothing'} for {b or 'nothing'} {where})"
         if int(table[0]["fault"]) == RAISED:
             cards = "nothing played"
         elif mask & ~FULL:  # what a faulty policy returns may be any number
             cards = f"{mask:#x}, a mask with bits that are no card"
         return (
             f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"
-            f" (seed {self.plan.seed}, {match}deal {deal}, turn {int(view['n_turns'])}, seat {seat},"
+            f" {where}, turn {int(view['n_turns'])}, seat {seat},"
             f" hand {' '.join(names(join(view['hand'], view['hand_second'])))})"
         )
 

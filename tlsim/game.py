@@ -19,7 +19,9 @@ from tlsim.payoffs import pay, pay_instant_win, place_the_rest
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS, RULES
 from tlsim.tally import MAX_METRICS
+from tlsim.trading import OFFER, trade_all
 from tlsim.turn import (
+    BAD_TRADE,
     NO_FAULT,
     after,
     code_of_play,
@@ -73,6 +75,13 @@ TABLE = np.dtype(
             ("policy", "i8", (MAX_SEATS,)),  # the number of the policy in each seat …
             ("address", "i8", (MAX_SEATS,)),  # … and its address, 0 for those without
             ("params", PARAMS, (MAX_SEATS,)),  # … and its parameters
+            ("before", "i8", (MAX_SEATS,)),  # the hands before trading
+            ("before_second", "i8", (MAX_SEATS,)),
+            ("trade_hands", "i8"),  # address of the kernel `trade_hands`; 0: no trading
+            ("trade", "i8"),  # address of the trading policy; 0: the built-in one
+            ("trade_params", PARAMS),
+            ("trade_stream", STREAM),
+            ("offer", OFFER),
             ("script", "i8", (MAX_DECISIONS,)),  # the turns of the policy SCRIPT, whoever's they are
             ("script_second", "i8", (MAX_DECISIONS,)),
             ("n_script", "i8"),
@@ -91,6 +100,8 @@ TABLE = np.dtype(
 
 PLAY_HAND = types.int64(from_dtype(RULES), from_dtype(TABLE), from_dtype(ROW), types.int64, types.int64)
 call_play_hand = call_by_address(PLAY_HAND)
+TRADE_HANDS = types.int64(from_dtype(RULES), from_dtype(TABLE), types.uint64, types.int64)
+call_trade_hands = call_by_address(TRADE_HANDS)
 
 
 # ------------------------------------------------------------------------------------------------ playing it out
@@ -309,3 +320,13 @@ def play_hand_kernel(rules: Any, shown: bool) -> Any:
     if rules["decks"] == 2:
         return play_any_two_deck_hand if bound or shown else play_plain_two_deck_hand
     return play_any_hand if bound else play_shown_hand if shown else play_plain_hand
+
+
+@scalar_kernel
+def trade_hands(rules: Any, table: Any, seed: Any, deal: int) -> int:
+    """Let the seats trade after the deal (section 8); return the fault of the trading policy, NO_FAULT for none.
+
+    Apart from the kernels that deal and play, since few rules have it.
+    """
+    table.fault = NO_FAULT if trade_all(rules, table, seed, deal) else BAD_TRADE
+    return table.fault

@@ -18,7 +18,7 @@ from tlsim._jit import kernel, part
 from tlsim.batch import Block, Plan, _Runner, play_one, seat_policy
 from tlsim.cards import DECK
 from tlsim.errors import PlayFault
-from tlsim.game import ROW, TABLE
+from tlsim.game import ROW
 from tlsim.payoffs import first_and_loser
 from tlsim.rules import Rules, deal_of
 from tlsim.tally import PLAYED_OUT, RARE, add_row, n_metrics
@@ -315,7 +315,7 @@ class MatchRunner(_Runner):
         """Return one block; raise `PlayFault` at the first fault in it."""
         began = time.perf_counter()
         where, hands = layout(self.plan), self.plan.match or 0
-        table, match = np.zeros(1, TABLE).view(np.recarray), np.zeros(1, MATCH).view(np.recarray)
+        table, match = self.new_table(), np.zeros(1, MATCH).view(np.recarray)
         rows = np.zeros(len(self.seatings) * hands * (stop - start) if keep else 1, ROW).view(np.recarray)
         x, money = np.zeros(where.money_at, np.int64), np.zeros((where.n_policies, where.bins), np.int64)
         tally = np.zeros((3, where.start + where.size), np.int64)
@@ -328,7 +328,7 @@ class MatchRunner(_Runner):
     def hands(self, number: int, seating: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield the table and the row after each hand of a match."""
         hands = self.plan.match or 0
-        table, match = np.zeros(1, TABLE).view(np.recarray), np.zeros(1, MATCH).view(np.recarray)
+        table, match = self.new_table(), np.zeros(1, MATCH).view(np.recarray)
         rows, seats = np.zeros(1, ROW).view(np.recarray), self.seatings[seating]
         for deal in range(number * hands, (number + 1) * hands):
             rest = (match, seats, self.policies, self.play_hand, self.seed, deal)

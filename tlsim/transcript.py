@@ -42,8 +42,9 @@ KERNELS = [_play_script, _moves_here]
 class Hand:
     """A hand played from a script, to its end or to where the script ends.
 
-    `leader` leads freely; without one the holder of the lowest card leads (section 4.3), on an opening hand if
-    `opening` does not say otherwise. Raises `InputError` when a turn of the script is not legal.
+    `hands` are those after trading, `dealt` those before, where there is any. `leader` leads freely; without one the
+    holder of the lowest card leads (section 4.3), on an opening hand if `opening` does not say otherwise. Raises
+    `InputError` when a turn of the script is not legal.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Hand:
         dealer: int = 0,
         leader: int | None = None,
         opening: bool | None = None,
+        dealt: Sequence[int] = (),
     ) -> None:
         self.rules, self.players = rules, len(hands)
         self._packed = pack(rules, self.players)
@@ -67,6 +69,8 @@ class Hand:
         for turn, play in enumerate(script):
             table["script"][turn], table["script_second"][turn] = split(play)
         table["n_script"] = len(script)
+        for seat, hand in enumerate(dealt or hands):
+            table["before"][seat], table["before_second"][seat] = split(hand)
         table["sight"]["dealer"] = dealer
         as_opening, first = int(leader is None if opening is None else opening), -1 if leader is None else leader
         play_hand = address_of(play_hand_kernel(self._packed[0], shown=True), PLAY_HAND)
@@ -128,6 +132,7 @@ def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -
         "policies": given["policies"],
         "opening": bool(view["opening"]),
         "dealer": int(row["dealer"]),
+        **({"dealt": [names(hand) for hand in _masks(table, "before", players)]} if rules.trading else {}),
         "hands": [names(hand) for hand in dealt],
         "leader": int(row["leader"]),
         "required": names(lowest)[0] if is_governed(rules, view["opening"]) and rules.first_lead != "free" else None,
@@ -149,7 +154,8 @@ def replay(rules: Rules, written: Mapping[str, Any]) -> dict[str, Any]:
     hands = [mask(map(parse_card, hand)) for hand in written["hands"]]
     script = [mask(map(parse_card, play["cards"])) for play in written["plays"]]
     leader = None if is_governed(rules, written["opening"]) else written["leader"]
-    hand = Hand(rules, hands, script, written["dealer"], leader, written["opening"])
+    dealt = [mask(map(parse_card, hand)) for hand in written.get("dealt", ())]
+    hand = Hand(rules, hands, script, written["dealer"], leader, written["opening"], dealt)
     if not hand.is_over:
         raise InputError(f"{FAULTS[SCRIPT_ENDS]}: {len(script)} turns, seat {hand.seat} is to act")
     return hand.transcript(**{key: written[key] for key in ("index", "match", "seed", "policies") if key in written})

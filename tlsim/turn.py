@@ -20,7 +20,7 @@ from tlsim.shapes import QUAD_RUN
 from tlsim.view import C_SIGNATURE
 
 # What is wrong with a play, as kernels report it.
-NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS = range(7)
+NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS, BAD_TRADE = range(8)
 FAULTS = {
     RAISED: "the policy raised an exception",
     NOT_HELD: "it does not hold these cards",
@@ -28,6 +28,7 @@ FAULTS = {
     MUST_LEAD: "the leader of a pile may not pass",
     MUST_PLAY: "it may not pass while it can play (must_play)",
     SCRIPT_ENDS: "the plays given end before the hand does",
+    BAD_TRADE: "a swap is of equally many cards that the two hold",
 }
 SCRIPT_IS_OVER = POLICY_RAISED + 1  # what a script answers then: no cards are that word
 

@@ -62,6 +62,11 @@ deals_option = click.option(
     callback=lambda _context, _option, text: parse_count(text),
     help="How many, as 1_000_000, 1e6 or 10M; with --match, matches.",
 )
+trade_option = click.option(
+    "--trade",
+    metavar="FILE.py:FUNCTION",
+    help="Who swaps which cards, where the variant has trading; without, the built-in policy.",
+)
 match_option = click.option(
     "--match",
     type=int,

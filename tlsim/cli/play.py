@@ -21,6 +21,7 @@ from tlsim.cli.common import (
     policy_option,
     seed_option,
     text_options,
+    trade_option,
     variant_option,
 )
 from tlsim.cli.progress import ProgressLine
@@ -43,6 +44,7 @@ _CHUNK = 256  # hands that replay holds in memory at once
 @policy_option
 @deals_option
 @match_option
+@trade_option
 @seed_option
 @players_option
 @click.option("--threads", type=int, help="Without, all cores; the result does not depend on it.")
@@ -53,6 +55,7 @@ def simulate(
     policies: tuple[str, ...],
     deals: int,
     match: int | None,
+    trade: str | None,
     seed: int | None,
     players: int | None,
     threads: int | None,
@@ -68,7 +71,7 @@ def simulate(
     """
     line = ProgressLine(sys.stderr, "deals" if match is None else "matches")
     try:
-        result = api.simulate(variant, policies, deals, seed, players, threads, level, line, match)
+        result = api.simulate(variant, policies, deals, seed, players, threads, level, line, match, trade)
     except tlsim.Interrupted as stop:
         line.clear()
         emit(stop.result, form)
@@ -102,6 +105,7 @@ def _speed(result: "Result") -> str:
 @players_option
 @click.option("--deal", default="0", show_default=True, metavar="K[:L]", help="Deal K, or the deals K to L-1; from 0.")
 @match_option
+@trade_option
 @format_option("text", "jsonl")
 def replay(
     variant: str,
@@ -110,6 +114,7 @@ def replay(
     players: int | None,
     deal: str,
     match: int | None,
+    trade: str | None,
     form: str,
 ) -> None:
     """Show hands of the run that `simulate` makes of the same options: readable, or as transcripts, one JSON object a
@@ -120,7 +125,7 @@ def replay(
     first, stop = _parse_deals(deal)
     chunk = max(1, _CHUNK // max(1, match or 1))
     for start in range(first, stop, chunk) or (first,):
-        result = api.replay(variant, policies, seed, (start, min(start + chunk, stop)), players, match)
+        result = api.replay(variant, policies, seed, (start, min(start + chunk, stop)), players, match, trade)
         seed = result.plan["seed"]
         if form == "text":
             click.echo(("\n" if start > first else "") + result.to_text(**text_options()))
