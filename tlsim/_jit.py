@@ -23,7 +23,9 @@ if _HIDE_SCIPY := "scipy" not in sys.modules:
 
 import numba  # noqa: E402
 from llvmlite import binding, ir  # noqa: E402
-from numba import njit, types  # noqa: E402
+from numba import from_dtype as from_dtype  # noqa: E402
+from numba import njit  # noqa: E402
+from numba import types as types  # noqa: E402  # for modules that must not import Numba before this one
 from numba.core import cgutils, config  # noqa: E402
 from numba.extending import lower_builtin, type_callable  # noqa: E402
 from numba.np import arraymath  # noqa: E402

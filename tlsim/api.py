@@ -210,7 +210,7 @@ def moves(
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling(legal.ONE_DECK, "5 s")
+    _announce_compiling(legal.MOVES, "5 s")
 
     plays = legal.moves(rules, held, pile, opening)
     rows = [(" ".join(names(play)), *(legal.describe(rules, play) or ("", 0))) for play in plays]

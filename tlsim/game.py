@@ -7,11 +7,10 @@ hand leaves its result in a `ROW`, and its turns in the view.
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, types
 
 from tlsim import double_deck
 from tlsim._calls import call_by_address
-from tlsim._jit import lowest_bit, part, popcount, scalar_kernel
+from tlsim._jit import from_dtype, lowest_bit, part, popcount, scalar_kernel, types
 from tlsim.cards import TWOS
 from tlsim.combos import matches
 from tlsim.features import instant_kind, instant_win

@@ -17,8 +17,9 @@ from tlsim.rules import INSTANT_WINS, Rules, check_players, chop_line, deal_of, 
 from tlsim.shapes import KINDS, QUAD_RUN
 from tlsim.view import VIEW
 
-ONE_DECK = [combos._write_moves, combos._classify, features._instant_win_kind, features._fewest_plays]
-KERNELS = [*ONE_DECK, features._count_leads]
+MOVES = [combos._write_moves, combos._classify]  # what `moves` needs for one deck …
+_FEATURES = [features._instant_win_kind, features._fewest_plays, features._count_leads, double_deck._lattice]
+KERNELS = [*MOVES, *_FEATURES]  # … and `describe_hand`
 
 
 def has_two_decks(rules: Rules) -> bool:

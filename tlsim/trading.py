@@ -8,11 +8,10 @@ gives, as many cards each way, and returns 1; or it returns 0 for no swap.
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, types
 
 from tlsim import double_deck
 from tlsim._calls import call_by_address
-from tlsim._jit import helper, kth_bit, lowest_bit, popcount, primitive
+from tlsim._jit import from_dtype, helper, kth_bit, lowest_bit, popcount, primitive, types
 from tlsim.cards import NO_TWOS
 from tlsim.double_deck import at_least, lattice_of, size_of
 from tlsim.rng import STREAM, TRADE, below, draw, set_key

@@ -9,8 +9,8 @@ tells a hidden card: it holds the hand of the seat to act, what was played, and 
 """
 
 import numpy as np
-from numba import from_dtype, types
 
+from tlsim._jit import from_dtype, types
 from tlsim.rng import STREAM
 from tlsim.rules import RULES
 
