@@ -73,12 +73,18 @@ class Side:
         self.rates.append(self.sample(self.size))
 
 
-def tlsim_run(policy: str, threads: int = 1, clock: Callable[[], float] = time.process_time) -> Sampler:
+def tlsim_run(
+    policy: str,
+    threads: int = 1,
+    clock: Callable[[], float] = time.process_time,
+    variant: str = api.BENCH_VARIANT,
+    players: int = 4,
+) -> Sampler:
     """Return a sampler of whole runs, games a second of a clock."""
 
     def sample(games: int) -> float:
         began = clock()
-        tlsim.simulate(api.BENCH_VARIANT, policy, games, seed=1, threads=threads)
+        tlsim.simulate(variant, policy, games, seed=1, players=players, threads=threads)
         return games / (clock() - began)
 
     return sample
@@ -207,6 +213,12 @@ def thread_comparisons(_: Bench) -> Iterator[tuple[Side, Side]]:
         yield Side(f"{policy}, 2 threads (wall)", two, 200_000), Side(f"{policy}, 1 thread (wall)", one, 200_000)
 
 
+def deck_comparisons(_: Bench) -> Iterator[tuple[Side, Side]]:
+    """Yield two decks with eight players against one deck with four."""
+    two = tlsim_run("lowest", variant="classic", players=8)
+    yield Side("lowest, 8 players, two decks", two, 50_000), Side("lowest, 4 players", tlsim_run("lowest"), 100_000)
+
+
 # ------------------------------------------------------------------------------------------------ measuring
 
 
@@ -261,7 +273,7 @@ def groups() -> dict[str, Group]:
     """Return the groups of comparisons, by the word that `--only` takes."""
     limits: dict[str, Group] = {name: partial(limit_comparisons, compiler=name) for name in COMPILERS}
     libraries: dict[str, Group] = {word: partial(library_comparisons, name=name) for name, word in PACKAGES.items()}
-    return {**limits, "threads": thread_comparisons, "plain": plain_comparisons, **libraries}
+    return {**limits, "threads": thread_comparisons, "decks": deck_comparisons, "plain": plain_comparisons, **libraries}
 
 
 def measure(bench: Bench, chosen: Sequence[str]) -> tuple[list[Comparison], list[str]]:
