@@ -6,7 +6,7 @@ decks a number may stand in it twice. Sections are those of RULES.md. Whole hand
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -62,12 +62,13 @@ def classify(rules: Rules, cards: Cards) -> Kind | None:
         return None if refused else (SAME_RANK[each], 1)
     if max(count) - min(count) != length - 1:
         return None  # not consecutive
-    allowed = {
-        1: length >= rules.straight_min and (rules.straight_twos or not twos),
-        2: 3 <= length <= rules.double_straight_max and (rules.double_straight_twos or not twos),
-        4: not twos and f"quad-run-{length}" in dict(rules.chops),
-    }
-    return (RUNS[each], length) if allowed.get(each, False) else None
+    if each == 1:
+        allowed = length >= rules.straight_min and (rules.straight_twos or not twos)
+    elif each == 2:
+        allowed = 3 <= length <= rules.double_straight_max and (rules.double_straight_twos or not twos)
+    else:
+        allowed = each == 4 and not twos and f"quad-run-{length}" in dict(rules.chops)
+    return (RUNS[each], length) if allowed else None
 
 
 def exact_name(kind: str, length: int) -> str:
@@ -98,10 +99,10 @@ def target_name(rules: Rules, cards: Cards) -> str | None:
     return TWOS[kind[0]] if kind[0] in TWOS and min(cards) // 4 == TWO else exact_name(*kind)
 
 
-def chops_listed(rules: Rules, kind: Kind, on: Cards) -> bool:
-    """Return whether the chop table lists `on` as a target of a combination of this kind and length (section 3)."""
+def chops_listed(rules: Rules, kind: Kind, target: str | None) -> bool:
+    """Return whether the chop table lists a target for combinations of this kind and length (section 3)."""
     line = chop_line(rules, *kind)
-    return line is not None and target_name(rules, on) in dict(rules.chops)[line]
+    return line is not None and target in dict(rules.chops)[line]
 
 
 def matches(rules: Rules, play: Cards, on: Cards) -> bool:
@@ -112,7 +113,7 @@ def matches(rules: Rules, play: Cards, on: Cards) -> bool:
 def is_chop(rules: Rules, play: Cards, on: Cards) -> bool:
     """Return whether `play` beats `on` without matching it (section 3)."""
     kind = classify(rules, play)
-    return kind is not None and not matches(rules, play, on) and chops_listed(rules, kind, on)
+    return kind is not None and not matches(rules, play, on) and chops_listed(rules, kind, target_name(rules, on))
 
 
 def outranks(rules: Rules, play: Cards, on: Cards) -> bool:
@@ -158,13 +159,12 @@ def picks(cards: Cards, n: int) -> tuple[Cards, ...]:
     return tuple(sorted(set(itertools.combinations(cards, n))))
 
 
-def made_of(hand: Cards, shape: Shape) -> list[Cards]:
-    """Return every combination of one shape that can be made of a hand, each once (section 2)."""
+def made_of(hand: Cards, shape: Shape) -> Iterator[Cards]:
+    """Yield every combination of one shape that can be made of a hand, each once (section 2)."""
     ranks = by_rank(hand)[shape.first : shape.first + shape.kind[1]]
-    if any(len(cards) < shape.each for cards in ranks):
-        return []
-    parts = [picks(cards, shape.each) for cards in ranks]
-    return [tuple(itertools.chain(*some)) for some in itertools.product(*parts)]
+    if all(len(cards) >= shape.each for cards in ranks):
+        for some in itertools.product(*(picks(cards, shape.each) for cards in ranks)):
+            yield tuple(itertools.chain(*some))
 
 
 @lru_cache(500)
@@ -198,15 +198,21 @@ def leads(rules: Rules, hand: Cards, required: int | None) -> list[Cards]:
     return [play for play in plays if keeps_first_lead(rules, play, required)]
 
 
-def answers(rules: Rules, hand: Cards, on: Cards) -> list[Cards]:
-    """Return every combination in a hand that beats `on`, as `beats` says, without making the others."""
-    same, found = classify(rules, on), []
-    for shape in shapes(rules):
-        if shape.kind == same:
-            found += [play for play in made_of(hand, shape) if outranks(rules, play, on)]
-        elif chops_listed(rules, shape.kind, on):
-            found += made_of(hand, shape)
-    return found
+@lru_cache(10_000)
+def answering(rules: Rules, kind: Kind | None, target: str | None, again: bool) -> tuple[Shape, ...]:
+    """Return the shapes that can beat a play of this kind and name; `again`: only those of a line that is unlocked."""
+    found = [shape for shape in shapes(rules) if shape.kind == kind or chops_listed(rules, shape.kind, target)]
+    return tuple(shape for shape in found if not again or chop_line(rules, *shape.kind) in rules.unlocked_chops)
+
+
+def answers(rules: Rules, hand: Cards, on: Cards, again: bool) -> Iterator[Cards]:
+    """Yield every combination in a hand that beats `on`, as `beats` says, without making the others."""
+    same = classify(rules, on)
+    for shape in answering(rules, same, target_name(rules, on), again):
+        if shape.kind != same:
+            yield from made_of(hand, shape)
+        elif shape.first + shape.kind[1] > max(on) // 4:  # its top rank is not lower
+            yield from (play for play in made_of(hand, shape) if outranks(rules, play, on))
 
 
 def legal_plays(
@@ -216,16 +222,29 @@ def legal_plays(
 
     `again`: the player has passed on this pile, and may only play a chop of a line in `unlocked_chops`.
     """
-    found = leads(rules, hand, required) if on is None else answers(rules, hand, on)
-    plays = {play for play in found if not barred(rules, hand, on, play)}
-    return {play for play in plays if line_of(rules, play) in rules.unlocked_chops} if again else plays
+    found = leads(rules, hand, required) if on is None else answers(rules, hand, on, again)
+    return {play for play in found if not barred(rules, hand, on, play)}
+
+
+def is_legal(rules: Rules, hand: Cards, on: Cards | None, required: int | None, again: bool, play: Cards) -> bool:
+    """Return whether one play is among the `legal_plays`, from the rules of combinations and chops alone."""
+    if any(play.count(card) > hand.count(card) for card in play) or barred(rules, hand, on, play):
+        return False
+    if again and line_of(rules, play) not in rules.unlocked_chops:
+        return False
+    return may_lead(rules, play, required) if on is None else beats(rules, play, on)
+
+
+def can_answer(rules: Rules, hand: Cards, on: Cards, again: bool = False) -> bool:
+    """Return whether there is any legal play on `on`; `again` as in `legal_plays`."""
+    return any(not barred(rules, hand, on, play) for play in answers(rules, hand, on, again))
 
 
 def may_pass(rules: Rules, hand: Cards, on: Cards | None, again: bool = False) -> bool:
     """Return whether the player may pass: never when leading (section 4.4); `must_play` (section 9)."""
     if on is None:
         return False
-    return again or not rules.must_play or not legal_plays(rules, hand, on)
+    return again or not rules.must_play or not can_answer(rules, hand, on)
 
 
 # ------------------------------------------------------------------------------- instant wins, first lead (4.3, 6)

@@ -6,17 +6,20 @@ Written from RULES.md alone, like `naive`, whose cards and rules it plays with.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from naive import (
     TWO,
     Cards,
     PaidChop,
+    can_answer,
     classify,
     exact_name,
     first_leader,
     instant_payoffs,
     instant_winner,
     is_chop,
+    is_legal,
     is_paid,
     leftover,
     legal_plays,
@@ -37,18 +40,33 @@ from tlsim.rules import LINES, Rules
 
 @dataclass(frozen=True)
 class Position:
-    """What the player to act may know, and what it may do."""
+    """What the player to act may know, and what it may do; the latter is found out when somebody asks."""
 
+    rules: Rules
     seat: int
     hand: Cards
     on: Cards | None  # the current play, None when leading
     owner: int | None  # whose play that is
     required: int | None  # the card that this lead must respect
     again: bool  # has passed on this pile and is asked again
-    legal: set[Cards]
-    may_pass: bool
     left: tuple[int, ...]  # cards held by each seat
     passed: frozenset[int]  # seats that have passed
+
+    @cached_property
+    def legal(self) -> set[Cards]:
+        """Every play other than a pass."""
+        return legal_plays(self.rules, self.hand, self.on, self.required, self.again)
+
+    @cached_property
+    def may_pass(self) -> bool:
+        """Whether a pass is legal."""
+        return may_pass(self.rules, self.hand, self.on, self.again)
+
+    def allows(self, play: Cards) -> bool:
+        """Return whether a play, or no cards for a pass, is legal."""
+        if not play:
+            return self.may_pass
+        return is_legal(self.rules, self.hand, self.on, self.required, self.again, play)
 
 
 Choose = Callable[[int, Position], Cards]
@@ -93,14 +111,13 @@ class Table:
         """Return what `seat` is asked."""
         hand, again = self.hands[seat], on is not None and seat in self.passed
         required = None if self.hand.plays else self.hand.required  # ends with the first play (section 4.3)
-        legal = legal_plays(self.rules, hand, on, required, again)
-        free_to_pass, left = may_pass(self.rules, hand, on, again), tuple(map(len, self.hands))
-        return Position(seat, hand, on, owner, required, again, legal, free_to_pass, left, frozenset(self.passed))
+        left, passed = tuple(map(len, self.hands)), frozenset(self.passed)
+        return Position(self.rules, seat, hand, on, owner, required, again, left, passed)
 
     def ask(self, position: Position) -> Cards:
         """Return what a player does, after carrying it out."""
         seat, play = position.seat, self.choose(position.seat, position)
-        assert play in position.legal if play else position.may_pass, (seat, play, position)
+        assert position.allows(play), (seat, play, position)
         self.hand.plays.append((seat, play))
         if not play:
             self.passed.add(seat)
@@ -116,10 +133,9 @@ class Table:
         for seat in turns(owner, len(self.hands))[1:]:
             if not self.hands[seat]:
                 continue
-            position = self.position(seat, on, owner)
-            if position.again and not position.legal:
+            if seat in self.passed and not can_answer(self.rules, self.hands[seat], on, again=True):
                 continue  # has passed, and holds no unlocked chop that beats the play
-            play = self.ask(position)
+            play = self.ask(self.position(seat, on, owner))
             if play:
                 self.note_chop(play, seat, on, owner)
                 return play, seat

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from tlsim.errors import InputError
-from tlsim.rules import INSTANT_WINS, LINES, Rules, player_counts
+from tlsim.rules import INSTANT_WINS, LINES, Rules, deal_of, player_counts
 from tlsim.variantfiles import builtin, builtin_names, parse_variant
 
 
@@ -48,6 +48,15 @@ def random_rules(rng: random.Random, two_decks: bool = False, trading: bool = Fa
             )
         except InputError:
             continue
+
+
+def random_table(rng: random.Random, decks: int) -> tuple[Rules, int]:
+    """Return a random rule set and a number of players, who are dealt hands from so many decks."""
+    while True:
+        rules = random_rules(rng, two_decks=decks == 2)
+        players = rng.choice(player_counts(rules))
+        if deal_of(rules, players)[0] == decks:
+            return rules, players
 
 
 _CARDS: list[int | str] = [13, 13, 17, "equal"]

@@ -13,6 +13,7 @@ import naive
 import pytest
 from naive import Cards, PaidChop
 from naive_table import CLASSIC, DEM_LA, MIEN_NAM, NOTHING, ODD, SOUTHERN, VIET_CONG, cards, deal
+from tables import random_table
 
 from tlsim.rules import Rules
 from tlsim.variantfiles import parse_variant
@@ -183,6 +184,24 @@ def test_legal_plays_are_the_combinations_that_may_be_played(rules: Rules, ties:
             assert naive.legal_plays(rules, hand, on) == beating
             unlocked = {play for play in beating if naive.line_of(rules, play) in rules.unlocked_chops}
             assert naive.legal_plays(rules, hand, on, again=True) == unlocked
+
+
+def test_a_play_is_legal_when_it_is_among_the_legal_plays() -> None:
+    rng = random.Random(6)
+    for k in range(300):
+        decks, size = 1 + k % 2, rng.choice([1, 2, 3, 4, 5, 7, 10, 13])
+        rules, _ = random_table(rng, decks)
+        hand, other = deal(rng, 2, size, decks, rng.choice([0, 52 - 2 * size // decks]))  # all cards or high ones
+        plays, others = naive.combinations_in(rules, hand), naive.combinations_in(rules, other)
+        twos = [play for play in others if min(play) >= 48]
+        doubled = naive.combinations_in(rules, tuple(sorted(hand[:5] * 2)))
+        some = [tuple(sorted(rng.sample(hand, rng.randint(0, size)))) for _ in range(30)]
+        tried = {*plays, *others[:200], *doubled, *some}  # all that is legal, and more that is not
+        for on in (None, *rng.choices(others, k=6), *twos[:3]):
+            required, again = rng.choice([None, hand[0]]), on is not None and rng.random() < 0.4
+            legal, where = naive.legal_plays(rules, hand, on, required, again), (rules, hand, on, required, again)
+            assert {play for play in tried if naive.is_legal(*where, play)} == legal, where
+            assert on is None or naive.can_answer(rules, hand, on, again) == bool(legal), where
 
 
 def test_no_quad_run_is_led() -> None:

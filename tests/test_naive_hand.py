@@ -228,8 +228,7 @@ def test_lowest_has_one_choice(rules: Rules) -> None:
 
 def position(hand: str, on: str = "", required: int | None = None, rules: Rules = SOUTHERN) -> Position:
     held, pile = cards(hand), cards(on) or None
-    legal, passing = naive.legal_plays(rules, held, pile, required), naive.may_pass(rules, held, pile)
-    return Position(0, held, pile, 1 if pile else None, required, False, legal, passing, (len(held), 5), frozenset())
+    return Position(rules, 0, held, pile, 1 if pile else None, required, False, (len(held), 5), frozenset())
 
 
 @pytest.mark.parametrize(

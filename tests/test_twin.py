@@ -1,11 +1,6 @@
-"""The kernels and the slow twin agree, on single positions and on whole hands.
-
-`scripts/twin` runs the same with many more positions and hands.
-"""
+"""The kernels for one deck and the slow twin agree on single positions; whole hands are in `test_twin_hands`."""
 
 import random
-from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import naive
@@ -17,13 +12,10 @@ from tables import every_table, random_rules
 
 from tlsim import combos, features, legal
 from tlsim._jit import kernel
-from tlsim.batch import Plan, _Runner
-from tlsim.cards import mask, numbers, parse_card
+from tlsim.cards import mask, numbers
 from tlsim.policies import lowest
 from tlsim.policies import random as random_policy
-from tlsim.policies.load import parse_policies
-from tlsim.rules import INSTANT_WINS, TARGETS, Rules, deal_of, pack, player_counts
-from tlsim.transcript import replay, transcript
+from tlsim.rules import INSTANT_WINS, Rules, deal_of, pack, player_counts
 from tlsim.variantfiles import parse_variant
 from tlsim.view import VIEW
 
@@ -131,13 +123,13 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
     required = min(hand) if on is None and rng.random() < 0.3 and rules.first_lead != "free" else None
     position.set(hand, on, required, again)
     written = position.legal()
-    expected = naive.legal_plays(rules, hand, on, required, again)
-    where = (rules, hand, on, required, again)
+    here = naive_hand.Position(rules, 0, hand, on, None if on is None else 1, required, again, (), frozenset())
+    expected, where = here.legal, (rules, hand, on, required, again)
     assert len(set(written)) == len(written), where
     assert {cards_of(play) for play in written} == expected, where
     if on is not None:
-        assert bool(may_pass(position.packed, position.views)) == naive.may_pass(rules, hand, on, again), where
-    check_policies(position, hand, on, required, again, expected, where)
+        assert bool(may_pass(position.packed, position.views)) == here.may_pass, where
+    check_policies(position, here, where)
     for play in rng.sample(sorted(expected), min(3, len(expected))):
         kind = naive.classify(rules, play)
         assert legal.describe(rules, mask(play)) == kind, where
@@ -146,15 +138,12 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
     check_features(position, hand, rng)
 
 
-def check_policies(
-    position: Position, hand: Cards, on: Cards | None, required: int | None, again: bool, legal: set[Cards], where: Any
-) -> None:
-    rules = position.rules
-    here = naive_hand.Position(0, hand, on, None if on is None else 1, required, again, legal, True, (), frozenset())
+def check_policies(position: Position, here: naive_hand.Position, where: Any) -> None:
+    rules, legal, on, required, again = here.rules, here.legal, here.on, here.required, here.again
     expected = mask(naive_hand.lowest(rules, here))
     assert plain_lowest(position.packed, position.views) == expected, where
     assert fast_lowest(position.packed, position.views) == expected, where
-    barred = len(legal) < len(naive.legal_plays(rules_finishing(rules), hand, on, required, again))
+    barred = len(legal) < len(naive.legal_plays(rules_finishing(rules), here.hand, on, required, again))
     if not again and not barred and len(legal) <= 200 and (required is None or rules.first_lead == "included"):
         n = len(legal) + (on is not None)
         words = [-((-k << 64) // n) for k in range(n)]  # the lowest word of the k-th of n equal parts
@@ -199,61 +188,3 @@ def test_positions_of_random_rules(request: pytest.FixtureRequest) -> None:
         position = Position(rules, player_counts(rules)[-1])
         for _ in range(10):
             check_position(rng, position, rng.choice([int(position.packed[0]["cards"]), rng.randint(6, 13)]))
-
-
-# ------------------------------------------------------------------------------------------------ whole hands
-
-
-def replay_in_twin(rules: Rules, written: dict[str, Any], row: Any, policies: list[str]) -> None:
-    """Play the written's turns in the twin and compare everything that comes out."""
-    turns: Iterator[dict[str, Any]] = iter(written["plays"])
-
-    def choose(seat: int, position: naive_hand.Position) -> Cards:
-        turn = next(turns)
-        play = tuple(sorted(map(parse_card, turn["cards"])))
-        assert turn["player"] == seat, written
-        if policies[seat] == "lowest":
-            assert play == naive_hand.lowest(rules, position), written
-        return play
-
-    hands = [tuple(sorted(map(parse_card, hand))) for hand in written["hands"]]
-    hand = naive_hand.play_hand(rules, hands, written["dealer"], choose)
-    assert next(turns, None) is None, written
-    required = None if hand.required is None else parse_card(written["required"])
-    assert (hand.leader, hand.required) == (written["leader"], required), written
-    won = written["instant_win"]
-    assert hand.instant_win == (won and (won["player"], won["kind"])), written
-    assert hand.places == written["places"], written
-    assert [half / 2 for half in hand.payoffs] == written["payoffs"], written
-    counts = (hand.n_plays, hand.passes, hand.piles, hand.twos_left)
-    assert counts == tuple(int(row[key]) for key in ("plays", "passes", "piles", "twos_left")), written
-    chops = {TARGETS[chop]: int(n) for chop, n in enumerate(row["chops"]) if n}
-    assert dict(hand.chops) == chops, written
-
-
-def check_hands(rules: Rules, players: int, policies: list[str], n: int, seed: int) -> None:
-    plan = Plan(rules, players, tuple(parse_policies(policies, players)), n, seed)
-    runner = _Runner(plan, shown=True)
-    for deal, seating in product(range(n), range(min(3, len(plan.seatings)))):
-        table, row = runner.hand(deal, seating)
-        names = [plan.distinct[index].name for index in plan.seatings[seating]]
-        written = transcript(rules, table, row, players, index=deal, seed=seed, policies=names)
-        assert replay(rules, written) == written
-        replay_in_twin(rules, written, row, names)
-
-
-@pytest.mark.parametrize(("variant", "players"), every_table())
-@pytest.mark.parametrize("policy", ["lowest", "random"])
-def test_hands(variant: str, players: int, policy: str, request: pytest.FixtureRequest) -> None:
-    rules, n = parse_variant(variant), request.config.getoption("--twin-hands")
-    few = n if deal_of(rules, players)[0] == 1 else (n + 3) // 4  # the twin is slow with two decks
-    check_hands(rules, players, [policy], few, 7)
-
-
-def test_hands_of_random_rules(request: pytest.FixtureRequest) -> None:
-    rng = random.Random(3)
-    for k in range(request.config.getoption("--twin-rule-sets")):
-        rules = random_rules(rng)
-        players = rng.choice(player_counts(rules))
-        policies = ["lowest", "random", "random", "random"][:players]
-        check_hands(rules, players, policies if k % 2 else ["random"], 2, k)

@@ -1,7 +1,6 @@
-"""The kernels for two decks and the slow twin agree on single positions; whole hands are in `test_twin`."""
+"""The kernels for two decks and the slow twin agree on single positions; whole hands are in `test_twin_hands`."""
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import naive
@@ -9,7 +8,7 @@ import naive_hand
 import numpy as np
 import pytest
 from naive import Cards
-from tables import every_table, random_rules
+from tables import every_table, random_table
 
 from tlsim import double_deck, features
 from tlsim._jit import kernel
@@ -111,12 +110,11 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
     where = (rules, hand, on, required, again)
     n = double_deck._write_moves(packed, position.views)
     written = [join(*both) for both in zip(view["plays"][:n], view["plays_second"][:n], strict=True)]
-    legal = naive.legal_plays(rules, hand, on, required, again)
+    here = naive_hand.Position(rules, 0, hand, on, None, required, again, (), frozenset())
+    legal = here.legal
     assert len(set(written)) == len(written), where
     assert {tuple(numbers(play)) for play in written} == legal, where
-    passing = naive.may_pass(rules, hand, on, again)
-    assert bool(may_pass(packed, position.views)) == passing, where
-    here = naive_hand.Position(0, hand, on, None, required, again, legal, passing, (), frozenset())
+    assert bool(may_pass(packed, position.views)) == here.may_pass, where
     expected = mask(naive_hand.lowest(rules, here))
     assert position.played(fast_lowest) == position.played(plain_lowest) == expected, where
     choices = naive_hand.choices(here)
@@ -152,9 +150,7 @@ def test_positions(variant: str, players: int, ties: str, request: pytest.Fixtur
 def test_positions_of_random_rules(request: pytest.FixtureRequest) -> None:
     rng = random.Random(4)
     for _ in range(request.config.getoption("--twin-rule-sets")):
-        ties = rng.choice(["forbidden", "later", "kickers"])
-        rules = replace(random_rules(rng), decks=2, cards="equal", min_players=2, max_players=8, ties=ties)
-        players = rng.choice([5, 6, 7, 8])
+        rules, players = random_table(rng, decks=2)
         position = Position(rules, players)
-        for _ in range(4):
+        for _ in range(5):  # half as many as with one deck
             check_position(rng, position, rng.choice([deal_of(rules, players)[1], rng.randint(5, 20)]))
