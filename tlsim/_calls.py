@@ -86,6 +86,9 @@ def compile_policy(function: Any, source: str, signature: Any, written: Sequence
         return _plain_policy(function, len(signature.args) - 3)
     loop_text = _stripped(*loop) if loop else ""
     key = hashlib.sha256(f"{source} {loop_text}".encode()).hexdigest()  # the names in it are those of one compilation
+    found = (key, function.__module__, function.__qualname__, signature.args)
+    if source != "" and found in _COMPILED:
+        return _COMPILED[found]
     cached = CACHE_FOLDER is not None and source != ""
     before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
     config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{key[:16]}") if CACHE_FOLDER else ""
@@ -100,7 +103,11 @@ def compile_policy(function: Any, source: str, signature: Any, written: Sequence
         config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
     overload = compiled.overloads[signature.args]
     name = overload.fndesc.llvm_cfunc_wrapper_name + _LOOP
-    return Called(address, int(overload.library.get_pointer_to_function(name)), compiled)
+    called = Called(address, int(overload.library.get_pointer_to_function(name)), compiled)
+    return _COMPILED.setdefault(found, called) if source != "" else called
+
+
+_COMPILED: dict[Any, Called] = {}  # policies that this process has compiled or loaded
 
 
 def _plain_policy(function: Any, n_params: int) -> Called:

@@ -4,6 +4,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@cache
 def version_of(package: str) -> str | None:
     """Return the version of an installed package, `None` when it is missing."""
     try:
