@@ -202,7 +202,8 @@ def play_block(
 def kernels(plan: Plan, shown: bool = False) -> list[Any]:
     """Return the kernels that play a plan: that of one hand, and that of many; `shown` for transcripts."""
     by_address = any(policy.by_address for policy in plan.policies)
-    return [play_hand_kernel(pack(plan.rules, plan.players)[0], shown or by_address), play_block]
+    numbers = {policy.number for policy in plan.policies}
+    return [play_hand_kernel(pack(plan.rules, plan.players)[0], shown or by_address, numbers), play_block]
 
 
 class _Runner:
@@ -341,15 +342,16 @@ def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
             )
 
 
-def smallest_plan(match: int | None = None) -> Plan:
+def smallest_plan(match: int | None = None, policy: str = "lowest") -> Plan:
     """Return a plan of one hand, or match, to compile kernels with."""
-    return Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0, match)
+    return Plan(builtin("southern"), 4, tuple(parse_policies([policy], 4)), 1, 0, match)
 
 
 def all_kernels() -> list[Any]:
     """Return the kernels that commands call."""
-    plan = smallest_plan()
-    return [*kernels(plan), *kernels(plan, shown=True), *legal.KERNELS, *transcript.KERNELS]
+    plan, other = smallest_plan(), smallest_plan(policy="random")
+    of_hands = [*kernels(plan), *kernels(other), *kernels(plan, shown=True)]
+    return [*of_hands, *legal.KERNELS, *transcript.KERNELS]
 
 
 def load(plan: Plan) -> None:
@@ -361,6 +363,7 @@ def warm_up() -> None:
     """Compile all kernels that commands call, or load them from the cache."""
     plan = smallest_plan()
     load(plan)
+    load(smallest_plan(policy="random"))
     next(hands(plan, 0, 1))
     legal.describe_hand(plan.rules, FULL & 0x1FFF)
     transcript.Hand(plan.rules, [1, 2], []).moves()

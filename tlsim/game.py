@@ -4,6 +4,7 @@ A `TABLE` is all that one thread needs to play hands: the hidden cards, the view
 hand leaves its result in a `ROW`, and its turns in the view.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tlsim.cards import TWOS
 from tlsim.combos import matches
 from tlsim.features import instant_kind, instant_win
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
+from tlsim.policies import LOWEST, RANDOM
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS, RULES
 from tlsim.tally import MAX_METRICS
@@ -128,7 +130,7 @@ def take_cards(table: Any, seat: int, hand: int, held: int, cards: int, second: 
 
 
 @part
-def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bool) -> int:
+def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bool, only: int) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
     The state is local: a policy that writes to its view changes nothing. Stops at a fault. `bound`: there are
@@ -147,7 +149,7 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bo
             again = (passed >> seat) & 1 if bound else 0
             held = table.hands_second[np.uint64(seat)] if two else 0
             show_turn(view, seat, hand, held, on, again, passed, turns, bound, shown, two)
-            cards = decide_any(rules, table, seat, hand, on) if shown else decide_plain(rules, table, seat, two)
+            cards = decide_any(rules, table, seat, hand, on) if shown else decide_plain(rules, table, seat, two, only)
             second = view.second if two else 0
             code = code_of_play(rules, cards, second, two)
             last = (on, on_cards, on_second, required, again)
@@ -258,7 +260,9 @@ def find_instant_win(rules: Any, table: Any, row: Any, two: bool) -> int:
 
 
 @part
-def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool, two: bool) -> int:
+def play_dealt(
+    rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool, two: bool, only: int
+) -> int:
     """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none."""
     open_hand(rules, table, row, opening, leader, two)
     if rules.instant_wins[0] >= 0 or rules.opening_instant_wins[0] >= 0:
@@ -266,7 +270,7 @@ def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, boun
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
-    holding = play_out(rules, table, row, bound, shown, two)
+    holding = play_out(rules, table, row, bound, shown, two, only)
     if table.fault != NO_FAULT:
         return table.fault
     place_the_rest(rules, table, row, holding)
@@ -282,43 +286,59 @@ def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, boun
 @scalar_kernel
 def play_plain_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for rules without obligations after the first lead or paid chops, and built-in policies."""
-    return play_dealt(rules, table, row, opening, leader, False, False, False)
+    return play_dealt(rules, table, row, opening, leader, False, False, False, 0)
+
+
+@scalar_kernel
+def play_lowest_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Return `play_plain_hand` where all seats play `lowest`."""
+    return play_dealt(rules, table, row, opening, leader, False, False, False, LOWEST)
+
+
+@scalar_kernel
+def play_random_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Return `play_plain_hand` where all seats play `random`."""
+    return play_dealt(rules, table, row, opening, leader, False, False, False, RANDOM)
 
 
 @scalar_kernel
 def play_shown_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for the same rules, any policies, and the whole view."""
-    return play_dealt(rules, table, row, opening, leader, False, True, False)
+    return play_dealt(rules, table, row, opening, leader, False, True, False, 0)
 
 
 @scalar_kernel
 def play_any_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for all rules with one deck, any policies, and the whole view."""
-    return play_dealt(rules, table, row, opening, leader, True, True, False)
+    return play_dealt(rules, table, row, opening, leader, True, True, False, 0)
 
 
 @scalar_kernel
 def play_plain_two_deck_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_plain_hand` for two decks."""
-    return play_dealt(rules, table, row, opening, leader, False, False, True)
+    return play_dealt(rules, table, row, opening, leader, False, False, True, 0)
 
 
 @scalar_kernel
 def play_any_two_deck_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_any_hand` for two decks."""
-    return play_dealt(rules, table, row, opening, leader, True, True, True)
+    return play_dealt(rules, table, row, opening, leader, True, True, True, 0)
 
 
-def play_hand_kernel(rules: Any, shown: bool) -> Any:
+def play_hand_kernel(rules: Any, shown: bool, numbers: Collection[int] = ()) -> Any:
     """Return the kernel that plays a hand; other kernels call it by its address (`PLAY_HAND`), so it compiles once.
 
     `rules` is the packed record. `shown`: somebody reads the whole view, a policy called by address or a transcript.
+    `numbers` are those of the policies at the table: one of the built-in ones alone has a kernel of its own.
     """
     bound = rules["must_play"] | rules["unlocked_classes"] | rules["chop_penalties"]
     bound |= (1 - rules["finish_on_two"]) | (1 - rules["pass_locks"])
     if rules["decks"] == 2:
         return play_any_two_deck_hand if bound or shown else play_plain_two_deck_hand
-    return play_any_hand if bound else play_shown_hand if shown else play_plain_hand
+    if bound or shown:
+        return play_any_hand if bound else play_shown_hand
+    alone = {LOWEST: play_lowest_hand, RANDOM: play_random_hand}
+    return alone.get(next(iter(numbers)), play_plain_hand) if len(numbers) == 1 else play_plain_hand
 
 
 @scalar_kernel

@@ -81,10 +81,13 @@ def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
 
 
 @part
-def decide_plain(rules: Any, table: Any, seat: int, two: bool) -> int:
-    """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place."""
+def decide_plain(rules: Any, table: Any, seat: int, two: bool, only: int) -> int:
+    """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place.
+
+    `only` is the number of the policy in all seats, 0 for either.
+    """
     view, stream = table.sight, table.streams[np.uint64(seat)]
-    if table.policy[np.uint64(seat)] == LOWEST:
+    if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
         return lowest.choose_free_with_two(rules, view) if two else lowest.choose_free(rules, view)
     return random.choose_with_two(rules, view, draw(stream)) if two else random.choose_free(rules, view, stream)
 
