@@ -57,6 +57,7 @@ HAS_PDEP = _has_bmi2()
 ENGINE = (
     "errors cards _jit _calls rng rules variantfiles policies shapes view combos features deal payoffs"
     " policies.lowest policies.random tally game policies.load policies.header transcript batch kit speed"
+    " handsample dealcount"
 ).split()
 
 

@@ -12,16 +12,12 @@ from math import comb
 import polars as pl
 
 from tlsim.errors import InputError
-from tlsim.handcolumns import ONE_DECK, Deck, Update, find, plan
+from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach, Update, find, plan
 from tlsim.rules import Rules
 
 WEIGHT = "weight"
 MOST_NUMBERS = 6_000_000  # of all states at once: some 5 s and 450 MB; what needs more is left to sampling
 _SLICE = 400_000  # rows that are made at once
-
-
-class OutOfReach(InputError):
-    """An exact count would need more states than fit the time and memory that an answer may take."""
 
 
 def joint(names: Iterable[str], rules: Rules, cards: int, deck: Deck = ONE_DECK) -> pl.DataFrame:

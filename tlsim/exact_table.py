@@ -8,7 +8,7 @@ does not tell them apart.
 
 Numbers of deals reach 104! / 13!^8 = 1e88: they are kept by their remainders to a few coprime moduli below 2^32 and put
 together at the end (the Chinese remainder theorem). NumPy counts those in uint64 without overflow: remainders are
-multiplied by remainders, below 2^64; or by the ways to draw from a rank, at most 70, and up to 2^25 of them added up.
+multiplied by remainders, below 2^64; the ways to draw from a rank by a compiled kernel (`tlsim.dealcount`).
 """
 
 import dataclasses
@@ -19,10 +19,10 @@ from math import comb, gcd, prod
 import numpy as np
 import polars as pl
 
+from tlsim.dealcount import draw_all
 from tlsim.errors import InputError
-from tlsim.exact import OutOfReach
 from tlsim.handclasses import DONE, FALSE, Automaton, Classes, Draws, Ints, automaton
-from tlsim.handcolumns import ONE_DECK, Deck
+from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach
 from tlsim.rules import Rules
 
 MOST_NUMBERS = 7_000_000  # remainders held at once: 300 MB and 4 s, most of the time
@@ -130,11 +130,7 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
     for draws, after in zip(machine.draws, machine.classes[1:], strict=True):
         left -= deck.copies
         for hand in range(k):
-            table = _draw(table, hand, draws, most)
-            if hand == k - 1:
-                table.gone[:] = 0
-            table.hands[:, : hand + 1].sort(axis=1)
-            table = _add_up(table, moduli)
+            table = _draw(table, hand, draws, moduli, most)
         table = _settle(table, after, cards, left, choose, moduli)
         table = _add_up(_mirrored(table, after.mirror), moduli)
     assert len(table.hands) <= 1
@@ -142,18 +138,13 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
     return _number(table.ways.sum(axis=0).tolist(), each)
 
 
-def _draw(table: Deals, hand: int, draws: Draws, most: int) -> Deals:
-    """Let one hand of each deal draw from a rank, in all ways."""
-    drawer = table.hands[:, hand], table.gone
-    n_ways = draws.n_ways[drawer]
-    rows = np.repeat(np.arange(len(n_ways)), n_ways)
-    if len(rows) * table.ways.shape[1] > most:
+def _draw(table: Deals, hand: int, draws: Draws, moduli: Ints, most: int) -> Deals:
+    """Let one hand of each deal draw from a rank, in all ways; `table.hands` is sorted up to it, and stays so."""
+    listed = draws.first, draws.n_ways, draws.to, draws.gone, draws.ways
+    found = draw_all(table.hands, table.gone, table.ways, hand, listed, moduli, most)
+    if found is None:
         raise OutOfReach(f"the exact count for {table.hands.shape[1]} players would need more than {most:,} numbers")
-    ends = np.cumsum(n_ways)
-    entries = np.arange(len(rows)) + (draws.first[drawer] - ends + n_ways)[rows]
-    hands = table.hands[rows]
-    hands[:, hand] = draws.to[entries]
-    return Deals(hands, draws.gone[entries], table.ways[rows] * draws.ways[entries, None])
+    return Deals(*found)
 
 
 def _settle(table: Deals, classes: Classes, cards: int, left: int, choose: Ints, moduli: Ints) -> Deals:

@@ -1,0 +1,110 @@
+"""Classes of deals by the million: each goes on in all ways that one hand can draw, and equal ones are added up.
+
+A deal is a *key*: the number of the set of cards gone, then the classes of its hands, as the digits of one number.
+Deals are kept in a hash table (open addressing); `tlsim.exact_table` says what they mean.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tlsim._jit import helper, kernel
+
+Ints = NDArray[np.integer[Any]]
+
+_SPREAD = np.int64(0x9E3779B97F4A7C15 - 2**64)  # an odd multiplier: Fibonacci hashing
+
+
+@helper
+def _key_after(hands: Any, row: int, hand: int, to: int, gone: int, radix: int) -> int:
+    """Return the key of a deal whose hand number `hand` goes to class `to`, the hands up to it sorted."""
+    key = gone
+    placed = False
+    for i in range(hand):
+        other = hands[row, i]
+        if not placed and to < other:
+            key = key * radix + to
+            placed = True
+        key = key * radix + other
+    if not placed:
+        key = key * radix + to
+    for i in range(hand + 1, hands.shape[1]):
+        key = key * radix + hands[row, i]
+    return key
+
+
+@kernel
+def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, last: bool, radix: int, draws: Any, slots: Any) -> int:
+    """Fill the hash table with what the deals become; return how many, -1 when it is too full.
+
+    `hands[:, :hand]` is sorted. `draws` is first, n_ways, class after, set gone after, ways. A slot is a key plus one
+    (0: empty) and the ways by modulus, side by side in memory.
+    """
+    first, n_ways, to, gone_after, ways_to_draw = draws
+    room, shift = len(slots) * 3 // 4, 64
+    while 1 << (64 - shift) < len(slots):
+        shift -= 1
+    n_moduli, filled = ways.shape[1], 0
+    for row in range(len(hands)):
+        drawer = hands[row, hand]
+        start = first[drawer, gone[row]]
+        for entry in range(start, start + n_ways[drawer, gone[row]]):
+            key = 1 + _key_after(hands, row, hand, to[entry], 0 if last else gone_after[entry], radix)
+            slot = np.int64(np.uint64(key * _SPREAD) >> np.uint64(shift))
+            while slots[slot, 0] != key and slots[slot, 0] != 0:
+                slot = (slot + 1) & (len(slots) - 1)
+            if slots[slot, 0] == 0:
+                if filled == room:
+                    return -1
+                filled += 1
+                slots[slot, 0] = key
+            for m in range(n_moduli):
+                slots[slot, 1 + m] += np.int64(ways[row, m]) * ways_to_draw[entry]
+    return filled
+
+
+@kernel
+def _unpack(slots: Any, radix: int, moduli: Any, hands: Any, gone: Any, ways: Any) -> None:
+    """Write the deals of a hash table: classes of hands, sets gone, ways reduced by the moduli."""
+    row = 0
+    for slot in range(len(slots)):
+        key = slots[slot, 0] - 1
+        if key >= 0:
+            for i in range(hands.shape[1] - 1, -1, -1):
+                hands[row, i] = key % radix
+                key //= radix
+            gone[row] = key
+            for m in range(len(moduli)):
+                ways[row, m] = slots[slot, 1 + m] % np.int64(moduli[m])
+            row += 1
+
+
+KERNELS = [_draw_all, _unpack]
+
+
+def draw_all(
+    hands: Ints, gone: Ints, ways: Ints, hand: int, draws: tuple[Ints, ...], moduli: Ints, most: int
+) -> tuple[Ints, Ints, Ints] | None:
+    """Let one hand of each deal draw in all ways; return hands, sets gone and ways of the different deals.
+
+    Nothing is gone any more after the last hand. `None` when there would be more than `most` numbers, keys or ways, or
+    keys too large. Ways stay below the moduli, at most 2^32, times at most 70, and up to 2^24 of those are added up: no
+    overflow in int64.
+    """
+    n_hands, last = hands.shape[1], hand == hands.shape[1] - 1
+    radix = 1 + max(int(hands.max(initial=0)), int(draws[2].max(initial=0)))
+    if (1 + int(draws[3].max(initial=0))) * radix**n_hands >= 2**62:
+        return None
+    capacity = 1 << max(6, int(draws[1][hands[:, hand], gone].sum()).bit_length())  # about two draws in three differ
+    while True:
+        slots = np.zeros((capacity, 1 + len(moduli)), np.int64)
+        n = _draw_all(hands, gone, ways, hand, last, radix, draws, slots)
+        if n * (1 + len(moduli)) > most or (n < 0 and capacity * (1 + len(moduli)) > 2 * most):
+            return None
+        if n >= 0:
+            break
+        capacity *= 2
+    found = np.empty((n, n_hands), np.int16), np.empty(n, np.int64), np.empty((n, len(moduli)), np.uint64)
+    _unpack(slots, radix, moduli, *found)
+    return found
