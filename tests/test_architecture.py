@@ -10,7 +10,7 @@ from tlsim._jit import ENGINE
 
 PACKAGE = Path(tlsim.__file__).parent
 ANALYSIS = """
-    estimate handcolumns exact handclasses exact_table summary render handtext machine plots result api cli
+    estimate handcolumns exact handclasses exact_table query oddssample oddstables summary render handtext machine plots result api cli
 """.split()
 ORDER = [*ENGINE, *ANALYSIS]
 

@@ -17,51 +17,55 @@ _SPREAD = np.int64(0x9E3779B97F4A7C15 - 2**64)  # an odd multiplier: Fibonacci h
 
 
 @helper
-def _key_after(hands: Any, row: int, hand: int, to: int, gone: int, radix: int) -> int:
-    """Return the key of a deal whose hand number `hand` goes to class `to`, the hands up to it sorted."""
-    key = gone
-    placed = False
-    for i in range(hand):
-        other = hands[row, i]
-        if not placed and to < other:
-            key = key * radix + to
-            placed = True
-        key = key * radix + other
-    if not placed:
-        key = key * radix + to
-    for i in range(hand + 1, hands.shape[1]):
-        key = key * radix + hands[row, i]
-    return key
+def _write_bases(hands: Any, row: int, hand: int, powers: Any, bases: Any) -> None:
+    """Write the keys of a deal without hand number `hand`, for each place that it may take among those before it."""
+    for place in range(hand + 1):
+        base = 0
+        for i in range(hands.shape[1]):
+            if i != hand:
+                base += hands[row, i] * powers[i if i > hand else i + (i >= place)]
+        bases[place] = base
 
 
 @kernel
-def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, last: bool, radix: int, draws: Any, slots: Any) -> int:
+def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, powers: Any, draws: Any, slots: Any) -> int:
     """Fill the hash table with what the deals become; return how many, -1 when it is too full.
 
-    `hands[:, :hand]` is sorted. `draws` is first, n_ways, class after, set gone after, ways. A slot is a key plus one
-    (0: empty) and the ways by modulus, side by side in memory.
+    `hands[:, :hand]` is sorted. `powers` has the weight of each hand in a key, then that of the set gone. `draws` is
+    first, n_ways, class after, set gone after, ways. A slot is a key plus one (0: empty) and the ways by modulus, side
+    by side in memory. All slots of a deal are looked at before any is written, so that the processor waits for
+    memory once a deal and not once a draw.
     """
     first, n_ways, to, gone_after, ways_to_draw = draws
-    room, shift = len(slots) * 3 // 4, 64
+    room, shift, n_hands = len(slots) * 3 // 4, 64, hands.shape[1]
     while 1 << (64 - shift) < len(slots):
         shift -= 1
-    n_moduli, filled = ways.shape[1], 0
+    filled = 0
+    bases, keys = np.empty(n_hands, np.int64), np.empty(n_ways.max(), np.int64)
+    places, looked = np.empty(len(keys), np.int64), 0
     for row in range(len(hands)):
         drawer = hands[row, hand]
-        start = first[drawer, gone[row]]
-        for entry in range(start, start + n_ways[drawer, gone[row]]):
-            key = 1 + _key_after(hands, row, hand, to[entry], 0 if last else gone_after[entry], radix)
-            slot = np.int64(np.uint64(key * _SPREAD) >> np.uint64(shift))
-            while slots[slot, 0] != key and slots[slot, 0] != 0:
+        start, n = first[drawer, gone[row]], n_ways[drawer, gone[row]]
+        _write_bases(hands, row, hand, powers, bases)
+        for e in range(n):
+            after, place = to[start + e], 0
+            for i in range(hand):
+                place += hands[row, i] <= after
+            keys[e] = 1 + bases[place] + after * powers[place] + gone_after[start + e] * powers[n_hands]
+            places[e] = np.int64(np.uint64(keys[e] * _SPREAD) >> np.uint64(shift))
+            looked |= slots[places[e], 0]
+        for e in range(n):
+            slot = places[e]
+            while slots[slot, 0] != keys[e] and slots[slot, 0] != 0:
                 slot = (slot + 1) & (len(slots) - 1)
             if slots[slot, 0] == 0:
                 if filled == room:
                     return -1
                 filled += 1
-                slots[slot, 0] = key
-            for m in range(n_moduli):
-                slots[slot, 1 + m] += np.int64(ways[row, m]) * ways_to_draw[entry]
-    return filled
+                slots[slot, 0] = keys[e]
+            for m in range(ways.shape[1]):
+                slots[slot, 1 + m] += np.int64(ways[row, m]) * np.int64(ways_to_draw[start + e])
+    return filled if looked >= 0 else -1
 
 
 @kernel
@@ -96,10 +100,11 @@ def draw_all(
     radix = 1 + max(int(hands.max(initial=0)), int(draws[2].max(initial=0)))
     if (1 + int(draws[3].max(initial=0))) * radix**n_hands >= 2**62:
         return None
+    powers = np.array([radix ** (n_hands - 1 - i) for i in range(n_hands)] + [0 if last else radix**n_hands])
     capacity = 1 << max(6, int(draws[1][hands[:, hand], gone].sum()).bit_length())  # about two draws in three differ
     while True:
         slots = np.zeros((capacity, 1 + len(moduli)), np.int64)
-        n = _draw_all(hands, gone, ways, hand, last, radix, draws, slots)
+        n = _draw_all(hands, gone, ways, hand, powers, draws, slots)
         if n * (1 + len(moduli)) > most or (n < 0 and capacity * (1 + len(moduli)) > 2 * most):
             return None
         if n >= 0:

@@ -91,7 +91,8 @@ class Column:
 
 
 def _number(name: str, meaning: str, value: pl.Expr | None = None) -> Column:
-    return Column(name, meaning, False, pl.col(name) if value is None else value)
+    """Return a column of 64 bits: what questions make of it, as 1000 * legal_leads, must not overflow."""
+    return Column(name, meaning, False, (pl.col(name) if value is None else value).cast(pl.Int64))
 
 
 def _claim(name: str, meaning: str, value: pl.Expr | None = None) -> Column:
