@@ -62,8 +62,7 @@ def simulate(
     """
     plan = _plan(variant, policies, deals, seed, players)
     threads = _check_threads(threads)
-    if not isinstance(level, float) or not 0 < level < 1:
-        raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
+    level = _check_level(level)
     from tlsim import batch
 
     _announce_compiling(batch.kernels(plan), "20 s")
@@ -395,6 +394,12 @@ def _whole(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise InputError(f"{name} = {value!r}: it is a whole number") from None
+
+
+def _check_level(level: float) -> float:
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
+    return level
 
 
 def _check_threads(threads: int | None) -> int:

@@ -80,9 +80,9 @@ def features(rules: Rules) -> dict[str, list[tuple[int, ...]]]:
 
 
 @primitive
-def _some_of(stream: Any, cards: int, eighths: int) -> int:
+def _some_of(stream: Any, cards: int, eighths: int) -> Any:
     """Return each of the cards with probability `eighths` / 8, 0 to 7, by three random words."""
-    chosen: Any = 0
+    chosen = np.int64(0)
     for bit in range(3):
         word = np.int64(draw_open(stream) >> np.uint64(12))
         chosen = chosen | word if eighths >> bit & 1 else chosen & word

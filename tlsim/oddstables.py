@@ -18,7 +18,7 @@ import polars as pl
 from tlsim import estimate
 from tlsim.errors import InputError
 from tlsim.exact import WEIGHT, joint, mean_leads
-from tlsim.exact_table import MOST_NUMBERS, holders, shared
+from tlsim.exact_table import holders, shared
 from tlsim.handcolumns import SAMPLED_ONLY, Column, Deck, OutOfReach, columns
 from tlsim.handsample import Deals
 from tlsim.oddssample import Question, tallies
@@ -95,7 +95,7 @@ def holds(_: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
 
 
 def each(column: Column | str, event: bool = False) -> RowsOf:
-    """Return rows, one for each value of a column; with `event` the odds among them (values twice those, plus 0 or 1)."""
+    """Return rows, one for each value of a column; with `event` odds among them: values are twice theirs, or 1 more."""
     name, boolean = (column, False) if isinstance(column, str) else (column.name, column.boolean)
 
     def rows(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], Iterable[int] | None]]:
@@ -112,7 +112,7 @@ def bins(name: str, starts: Sequence[int]) -> RowsOf:
     def rows(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
         for low, high in zip(starts, [*starts[1:], max(values) + 1], strict=True):
             if any(low <= value < high for value in values):
-                yield {name: f"{low}–{high - 1}" if high in starts else f"{low} or more"}, range(low, high), None
+                yield {name: f"{low}–{high - 1}" if high in starts else f"{low}+"}, range(low, high), None
 
     return rows
 
@@ -141,42 +141,43 @@ def answer(asks: Sequence[Ask], setting: Setting) -> dict[str, pl.DataFrame]:
 
 def _exact(asks: Sequence[Ask], setting: Setting) -> list[Distribution | str]:
     """Return the exact distribution of each question, or why there is none."""
-    most: dict[str, int] = {}  # players of the largest table that an event is asked of
+    largest: dict[bytes, Ask] = {}  # an event at a table -> where it is asked of most players
     for ask in asks:
         if ask.question.players:
-            name = str(ask.question.value)
-            most[name] = max(most.get(name, 0), ask.question.players)
-    events = {str(ask.question.value): ask.question.value for ask in asks if ask.question.players}
+            key = ask.question.value.meta.serialize()
+            largest[key] = max(largest.get(key, ask), ask, key=lambda one: one.question.players or 0)
     with ThreadPoolExecutor(setting.threads) as pool:
-        shares = dict(
-            zip(events, pool.map(lambda name: _shares(events[name], most[name], setting), events), strict=True)
-        )
+        # the last events are the unions, which take longest
+        shares = {key: pool.submit(_shares, largest[key].question, setting) for key in reversed(largest)}
+        hands = [None if ask.question.players else pool.submit(_of_hand, ask.question, setting) for ask in asks]
     found: list[Distribution | str] = []
-    for ask in asks:
-        question = ask.question
-        try:
-            if question.players:
-                known = shares[str(question.value)]
-                if isinstance(known, str):
-                    raise OutOfReach(known)
-                found.append(dict(enumerate(holders(known, question.players))))
-            else:
-                found.append(_of_hand(question, setting))
-        except OutOfReach as error:
-            found.append(str(error))
+    for ask, hand in zip(asks, hands, strict=True):
+        if hand is not None:
+            found.append(hand.result())
+        elif isinstance(known := shares[ask.question.value.meta.serialize()].result(), str):
+            found.append(known)
+        else:
+            found.append(dict(enumerate(holders(known, ask.question.players or 0))))
     return found
 
 
-def _shares(event: pl.Expr, players: int, setting: Setting) -> list[Fraction] | str:
+def _shares(question: Question, setting: Setting) -> list[Fraction] | str:
+    """Return the probabilities that k players all hold an event, or why they are not known."""
     try:
-        return shared(event, setting.rules, players, setting.cards, setting.deck, MOST_NUMBERS)
+        return shared(question.value, setting.rules, question.players or 1, setting.cards, setting.deck)
     except OutOfReach as error:
         return str(error)
 
 
-def _of_hand(question: Question, setting: Setting) -> Distribution:
-    """Return the exact distribution of what is asked of a hand; raise `InputError` when no hand is as given."""
-    hands = joint(dict.fromkeys(question.roots), setting.rules, setting.cards, setting.deck)
+def _of_hand(question: Question, setting: Setting) -> Distribution | str:
+    """Return the exact distribution of what is asked of a hand, or why it is not known.
+
+    Raises `InputError` when no hand is as given.
+    """
+    try:
+        hands = joint(dict.fromkeys(question.roots), setting.rules, setting.cards, setting.deck)
+    except OutOfReach as error:
+        return str(error)
     if question.given is not None:
         hands = hands.filter(question.given)
         if hands.is_empty():
@@ -211,7 +212,7 @@ def _sampled(asks: Sequence[Ask], setting: Setting) -> list[Counter[int]]:
 
 
 def _rows(ask: Ask, exact: Distribution | str, seen: Counter[int], setting: Setting) -> Iterable[Row]:
-    """Yield the rows of a question: keys, exact value, estimate, z; what share of the dealt hands counted if not all."""
+    """Yield the rows of a question: keys, exact value, estimate, z, and what share of the dealt hands counted."""
     known = exact if not isinstance(exact, str) else None
     if ask.mean:
         mean = None if known is None else _share(known, known, weighted=True)
@@ -281,7 +282,7 @@ def asked(
         ]
     if by is not None and not events:
         needs = _rare(given, setting)
-        return [Ask("odds", {}, Question(pl.col(by.name), given), each(by), condition=needs)]
+        return [Ask(by.name, {}, Question(pl.col(by.name), given), each(by), condition=needs)]
     found = []
     for text, event in events.items():
         needs = _rare(event if given is None else given, setting) if by is None or given is not None else None
@@ -300,7 +301,7 @@ def _rare(event: pl.Expr | None, setting: Setting) -> Condition | None:
 
 
 def overview(setting: Setting) -> dict[str, pl.DataFrame]:
-    """Return the tables of a rule set: instant wins, chops and shapes of a hand and at the table, leads, fewest plays."""
+    """Return the tables of a rule set: instant wins, chops, shapes, leads, fewest plays; what some player holds."""
     rules = setting.rules
     known = columns(rules, setting.cards, setting.deck)
     kinds = [kind.replace("-", "_") for kind in (*rules.instant_wins, *rules.opening_instant_wins)]
@@ -331,14 +332,8 @@ def _agreement(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     for name, table in tables.items():
         if "z" in table.columns and "estimate" in table.columns:
             often = (pl.col("estimate") * pl.col("n")).is_between(_Z_COUNTS, pl.col("n") - _Z_COUNTS)
-            z = table.filter(often & pl.col("z").is_not_null())["z"].cast(pl.Float64)
-            if len(z):
-                rows.append(
-                    {
-                        "table": name,
-                        "rows": len(z),
-                        "largest_z": float(z.abs().max()),
-                        "spread": float((z**2).mean() ** 0.5),
-                    }
-                )
+            z = table.filter(often & pl.col("z").is_not_null())["z"].cast(pl.Float64).to_list()
+            if z:
+                spread = math.sqrt(sum(one * one for one in z) / len(z))
+                rows.append({"table": name, "rows": len(z), "largest_z": max(map(abs, z)), "spread": spread})
     return pl.DataFrame(rows)

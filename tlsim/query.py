@@ -81,7 +81,7 @@ def _is_claim(node: Node, known: Mapping[str, Column]) -> bool:
     Raises `InputError` for a node that is not known to be worked out hand by hand, for an unknown column, and for a
     number where a claim must be or the other way round: Polars would make one of the other.
     """
-    kind, inner = next(iter(node.items())) if isinstance(node, dict) else (node, {})
+    kind, inner = _split(node)
     if kind == "Column":
         if inner not in known:
             raise InputError(f"unknown column {inner!r}; {nearest(inner, list(known))}")
@@ -110,9 +110,15 @@ def _is_claim(node: Node, known: Mapping[str, Column]) -> bool:
         return _expect([_is_claim(inner["input"][0], known)], True)
     if name.startswith(("Boolean.IsIn", "Sql.IsIn")) and _path(inner["input"][1]).startswith("Literal.Series"):
         return _expect([_is_claim(inner["input"][0], known)], False, result=True)
-    if name in _OF_NUMBERS:
-        return _expect([_is_claim(part, known) for part in inner["input"]], False)
+    compares = name.removeprefix("Sql.Binary.") in (*_COMPARISONS, "NotEq")
+    if name in _OF_NUMBERS or compares:
+        return _expect([_is_claim(part, known) for part in inner["input"]], False, result=compares)
     raise InputError(f"{_name(kind, inner)} is not worked out hand by hand; allowed: {_ALLOWED}")
+
+
+def _split(node: Node) -> tuple[str, Any]:
+    """Return the kind of a node and what is in it."""
+    return next(iter(node.items())) if isinstance(node, dict) else (node, {})
 
 
 def _expect(claims: list[bool], wanted: bool, result: bool | None = None) -> bool:
@@ -180,7 +186,7 @@ def condition(event: pl.Expr, cards: int, deck: Deck) -> Condition | None:
 def _needs(node: Node, copies: int) -> Iterator[tuple[int, set[int]]]:
     """Yield ranks with the numbers of cards that an expression allows them."""
     ranks = {name: rank for rank, name in enumerate([*RANK_NAMES, "twos"])}
-    kind, inner = next(iter(node.items())) if isinstance(node, dict) else (node, {})
+    kind, inner = _split(node)
     if kind == "Column" and inner in ("four_twos", "four_threes"):
         yield ranks[inner.removeprefix("four_")], set(range(4, copies + 1))
     elif kind == "BinaryExpr" and inner["op"] in ("And", "LogicalAnd"):

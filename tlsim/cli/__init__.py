@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": ("play", "show hands of a run, readable or as transcripts"),
     "hand": ("cards", "what a hand holds"),
     "moves": ("cards", "every legal play of a hand"),
+    "odds": ("odds", "odds of dealt hands, exact beside sampled"),
     "variants": ("catalogue", "the variants, the rules of one, or what differs"),
     "policies": ("catalogue", "the built-in ways to play"),
     "bench": ("machine", "how fast this machine is: games/s and decisions/s by stage and policy"),
