@@ -140,7 +140,9 @@ def hands_by(value: NDArray[Any], ways: NDArray[np.int64]) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("variant", ["southern", "classic"])
-def test_all_patterns(variant: str) -> None:
+def test_all_patterns(variant: str, request: pytest.FixtureRequest) -> None:
+    if variant != "southern" and not request.config.getoption("--all-patterns"):
+        pytest.skip("scripts/deep")
     rules = parse_variant(variant)
     n, ways = patterns()
     assert len(n) == 3598180

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tlsim.api import bench, doctor, hand, moves, policies, replay, simulate, variants, warmup
-    from tlsim.api_odds import odds
+    from tlsim.api_odds import check_deals, odds
     from tlsim.result import Interrupted, Result
 
     __version__: str
@@ -20,6 +20,7 @@ __all__ = [
     "Result",
     "__version__",
     "bench",
+    "check_deals",
     "doctor",
     "hand",
     "moves",

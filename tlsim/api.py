@@ -169,22 +169,25 @@ _HAND_FACTS = ("instant_win", "opening_instant_win", "legal_leads", "fewest_play
 
 
 def hand(cards: str | Sequence[str], variant: str = DEFAULT_VARIANT) -> "Result":
-    """Return what a hand holds: combinations by kind, chops, instant wins, legal leads, fewest plays to shed it."""
+    """Return what a hand holds: combinations by kind, chops, instant wins, legal leads, fewest plays to shed it.
+
+    Among all hands of its size: `percentiles`, by fewest plays and by strength, and `rarity` of what it holds.
+    """
     import polars as pl
 
     rules, held = _hand(cards, variant)
-    from tlsim import features
+    from tlsim import features, handodds, handsample
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling(features.KERNELS, "5 s")
+    _announce_compiling([*features.KERNELS, *handsample.KERNELS], "10 s")
     found = features.describe_hand(rules, held)
     chops = [(name, count, " ".join(names(play))) for name, count, play in found["chops"]]
     tables = {
         "hand": pl.DataFrame([{"cards": held.bit_count(), **{name: found[name] for name in _HAND_FACTS}}]),
-        "combinations": pl.DataFrame(
-            {"kind": list(found["combinations"]), "count": list(found["combinations"].values())}
-        ),
+        "combinations": _table("kind count", found["combinations"].items()),
+        "percentiles": handodds.percentiles(rules, held, 1, DEFAULT_LEVEL),
+        "rarity": handodds.rarity(rules, held),
         "chops": _table("chop count lowest", chops),
     }
     plan = {"variant": rules.name, "hand": names(held)}

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tlsim.api import (
@@ -19,11 +20,14 @@ from tlsim.api import (
 from tlsim.errors import InputError, nearest
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from tlsim.handcolumns import Column
     from tlsim.oddstables import Ask, Setting
     from tlsim.result import Result
 
 MAX_DEALS = 10**12
+DEFAULT_ALPHA = 0.01  # of `check_deals`
 
 
 def odds(
@@ -57,33 +61,34 @@ def odds(
         raise InputError("odds: an event, where or by is needed with given, any or count")
     from tlsim import handsample, oddstables
     from tlsim.dealcount import KERNELS
-    from tlsim.result import Result, provenance
-    from tlsim.rng import VERSION
 
     asks = _asks(events, where, given, by, "any" if any_player else "count" if count_players else None, setting)
     _announce_compiling([*handsample.KERNELS, *KERNELS], "10 s")
     tables = oddstables.answer(asks, setting) if asks else oddstables.overview(setting)
     told: dict[str, Any] = {"events": list(events), "where": where, "given": given, "by": by}
-    told = {key: value for key, value in (told | {"any": any_player, "count": count_players}).items() if value}
+    told |= {"any": any_player, "count": count_players}
+    return _odds_result({key: value for key, value in told.items() if value}, setting, variant, tables)
+
+
+def _odds_result(told: dict[str, Any], setting: "Setting", variant: str, tables: "dict[str, pl.DataFrame]") -> "Result":
+    """Return the result of `odds`; `told` is what was asked."""
+    from tlsim.result import Result, provenance
+    from tlsim.rng import VERSION
+
     dealt = {"variant": setting.rules.name, "players": setting.players}
     dealt |= {"cards": setting.cards, "decks": setting.deck.decks}
     plan = told | dealt | {"deals": setting.deals, "seed": setting.seed, "level": setting.level}
-    options: dict[str, Any] = {
-        "--where": where,
-        "--given": given,
-        "--by": by,
-        "-v": variant,
-        "--players": setting.players,
-    }
-    options |= {"-n": setting.deals, "--seed": setting.seed, "--level": None if level == DEFAULT_LEVEL else level}
-    flags = ["--any"] * any_player + ["--count"] * count_players
-    made = provenance(_line("odds", *events, *flags, *_options(options)), stream=VERSION, threads=setting.threads)
-    return Result("odds", plan, made, tables)
+    flags = [f"--{name}" for name in ("any", "count") if name in told]
+    options: dict[str, Any] = {f"--{name}": told.get(name) for name in ("where", "given", "by")}
+    options |= {"-v": variant, "--players": setting.players, "-n": setting.deals, "--seed": setting.seed}
+    options |= {"--level": None if setting.level == DEFAULT_LEVEL else setting.level}
+    line = _line("odds", *told.get("events", []), *flags, *_options(options))
+    return Result("odds", plan, provenance(line, stream=VERSION, threads=setting.threads), tables)
 
 
 def _setting(variant: str, players: int | None, deals: int, seed: int | None, threads: int, level: float) -> "Setting":
     """Return what is dealt, checked."""
-    from tlsim.rules import check_players
+    from tlsim.rules import check_players, deal_of
     from tlsim.variantfiles import parse_variant
 
     rules = parse_variant(variant)
@@ -93,9 +98,11 @@ def _setting(variant: str, players: int | None, deals: int, seed: int | None, th
     seed = secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
     if not -(1 << 63) <= seed < 1 << 64:
         raise InputError(f"seed {seed}: it is a 64-bit integer")
+    from tlsim.handcolumns import Deck
     from tlsim.oddstables import Setting
 
-    return Setting(rules, players, _whole("deals", deals), seed, threads, level)
+    decks, cards = deal_of(rules, players)
+    return Setting(rules, players, Deck(decks), cards, _whole("deals", deals), seed, threads, level)
 
 
 def _asks(
@@ -136,3 +143,32 @@ def _column(name: str, known: "dict[str, Column]", what: str) -> "Column":
     if found is None:
         raise InputError(f"{what} {name!r}: unknown column; {nearest(name, list(known))}")
     return found
+
+
+# ------------------------------------------------------------------------------------------------ somebody's deals
+
+
+def check_deals(file: str | Path, variant: str = DEFAULT_VARIANT, alpha: float = DEFAULT_ALPHA) -> "Result":
+    """Return tests of the dealt hands in a file against a fair shuffle: uniformity, exact odds, independence of deals.
+
+    `file` has transcripts (RULES.md, section 11), or CSV: a row a deal and a column a seat, or columns `seat` and
+    `cards`. The chance that a fair shuffle fails any test is at most `alpha`; the instant wins are those of `variant`.
+    `effect` is the least relative one that a test finds nine times in ten, `detectable` says it in words. Raises
+    `InputError`.
+    """
+    if not isinstance(alpha, float) or not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha}: it lies between 0 and 1, as {DEFAULT_ALPHA}")
+    from tlsim import dealfile
+    from tlsim.variantfiles import parse_variant
+
+    rules, dealt = parse_variant(variant), dealfile.read(Path(file))
+    from tlsim import dealcheck, handsample
+    from tlsim.result import Result, provenance
+
+    _announce_compiling(handsample.KERNELS, "10 s")
+    tests, outliers = dealcheck.check(dealt, rules, alpha)
+    deals, players = dealt.held.shape[:2]
+    plan = {"file": str(file), "deals": deals, "players": players, "cards": dealt.cards, "decks": dealt.decks}
+    plan |= {"variant": rules.name, "alpha": alpha}
+    line = _line("check-deals", str(file), *_options({"-v": variant, "--alpha": alpha}))
+    return Result("check-deals", plan, provenance(line), {"tests": tests, "farthest_off": outliers})

@@ -1,7 +1,7 @@
 """Sampled odds: questions about dealt hands, counted as integers over independent units (hands or whole tables)."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -49,15 +49,14 @@ def tallies(
     return total
 
 
-def hand_columns(names: list[str], rules: Rules, deals: Deals, start: int, stop: int) -> pl.DataFrame:
-    """Return the asked columns of the hands of the deals start..stop-1, a row a hand."""
-    known = columns(rules, deals.cards, Deck(deals.decks))
+def hand_columns(names: Iterable[str], rules: Rules, cards: int, decks: int, hands: NDArray[np.int64]) -> pl.DataFrame:
+    """Return the asked columns of hands of `cards` cards, masks of shape (2, hands), a row a hand."""
+    known = columns(rules, cards, Deck(decks))
     values = {name: known[name].value for name in names}
     roots = list(dict.fromkeys(root for value in values.values() for root in value.meta.root_names()))
-    filled = pl.DataFrame(dict(zip(roots, fill(roots, rules, deals.hands(start, stop)), strict=True)))
-    return filled.with_columns(pl.col([root for root in roots if root.startswith(_CLAIMS)]).cast(pl.Boolean)).select(
-        **values
-    )
+    filled = pl.DataFrame(dict(zip(roots, fill(roots, rules, hands), strict=True)))
+    claims = [root for root in roots if root.startswith(_CLAIMS)]
+    return filled.with_columns(pl.col(claims).cast(pl.Boolean)).select(**values)
 
 
 _CLAIMS = ("any_", "holds_", "no_", "low_")  # how features that are yes or no are named
@@ -66,8 +65,8 @@ _CLAIMS = ("any_", "holds_", "no_", "low_")  # how features that are yes or no a
 def _block(
     questions: Mapping[str, Question], rules: Rules, deals: Deals, start: int, stop: int
 ) -> dict[str, Counter[int]]:
-    names = list(dict.fromkeys(root for question in questions.values() for root in question.roots))
-    hands = hand_columns(names, rules, deals, start, stop)
+    names = dict.fromkeys(root for question in questions.values() for root in question.roots)
+    hands = hand_columns(names, rules, deals.cards, deals.decks, deals.hands(start, stop))
     values = hands.select(**{name: question.value for name, question in questions.items()})
     found = {}
     for name, question in questions.items():

@@ -40,20 +40,12 @@ class Setting:
 
     rules: Rules
     players: int
+    deck: Deck
+    cards: int
     deals: int
     seed: int
     threads: int
     level: float
-
-    @property
-    def deck(self) -> Deck:
-        """Return the deck."""
-        return Deck(deal_of(self.rules, self.players)[0])
-
-    @property
-    def cards(self) -> int:
-        """Return the number of cards of a hand."""
-        return deal_of(self.rules, self.players)[1]
 
     def tables(self) -> list[int]:
         """Return the numbers of players that are dealt the same hands: so many cards from so many decks."""

@@ -103,7 +103,8 @@ def _columns(table: pl.DataFrame, symbols: bool) -> list[_Column]:
         return _estimate_columns(table)
     columns = []
     for name in table.columns:
-        cells = [_cell(value) for value in table[name]]
+        in_percent = name == "exact" and "one_in" in table.columns
+        cells = [f"{number(100 * value)} %" if in_percent else _cell(value) for value in table[name]]
         cells = [to_symbols(cell) for cell in cells] if symbols else cells
         columns.append(_Column(_words(name), cells, table[name].dtype.is_numeric()))
     return columns

@@ -1,10 +1,11 @@
-"""`tlsim odds`: what hands hold, and how often."""
+"""`tlsim odds` and `tlsim check-deals`: what dealt hands hold, and whether a shuffle is fair."""
 
 from pathlib import Path
 
 import click
 
 from tlsim import api_odds
+from tlsim.cli import FAULT
 from tlsim.cli.common import (
     FORMATS,
     deals_option,
@@ -82,3 +83,26 @@ def odds(
     if plot:
         save_plot(result, plot)
     emit(result, form)
+
+
+@click.command(
+    "check-deals", epilog=example("tlsim check-deals hands.jsonl", "tlsim check-deals deals.csv --alpha 0.001")
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--alpha", type=float, default=api_odds.DEFAULT_ALPHA, show_default=True, help="The chance of a false alarm."
+)
+@variant_option
+@format_option(*FORMATS)
+def check_deals(file: Path, alpha: float, variant: str, form: str) -> int:
+    """Test the hands that an app has dealt: does every seat get every card as often, do cards come together as often,
+    are suits and ranks spread by chance, are instant wins as frequent as the exact odds say, is a deal independent of
+    the one before?
+
+    FILE has transcripts as of replay --format jsonl, or CSV: a row a deal and a column a seat, with the cards of the
+    seat in each cell; or columns deal, seat and cards. "detectable" is the relative effect that a test would have found
+    nine times in ten. Exit code 1: the shuffle is not fair.
+    """
+    result = api_odds.check_deals(file, variant, alpha)
+    emit(result, form)
+    return 0 if result.tables["tests"]["fair"].all() else FAULT
