@@ -70,7 +70,7 @@ def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, powers: Any, draws: A
 
 @kernel
 def _unpack(slots: Any, radix: int, moduli: Any, hands: Any, gone: Any, ways: Any) -> None:
-    """Write the deals of a hash table: classes of hands, sets gone, ways reduced by the moduli."""
+    """Write the deals of a hash table: classes of hands, sets gone, ways reduced but for the first."""
     row = 0
     for slot in range(len(slots)):
         key = slots[slot, 0] - 1
@@ -79,8 +79,9 @@ def _unpack(slots: Any, radix: int, moduli: Any, hands: Any, gone: Any, ways: An
                 hands[row, i] = key % radix
                 key //= radix
             gone[row] = key
+            ways[row, 0] = np.uint64(slots[slot, 1])
             for m in range(len(moduli)):
-                ways[row, m] = slots[slot, 1 + m] % np.int64(moduli[m])
+                ways[row, 1 + m] = slots[slot, 2 + m] % np.int64(moduli[m])
             row += 1
 
 
@@ -93,8 +94,8 @@ def draw_all(
     """Let one hand of each deal draw in all ways; return hands, sets gone and ways of the different deals.
 
     Nothing is gone any more after the last hand. `None` when there would be more than `most` numbers, keys or ways, or
-    keys too large. Ways stay below the moduli, at most 2^32, times at most 70, and up to 2^24 of those are added up: no
-    overflow in int64.
+    keys too large. The first of the ways are remainders to 2^64; the others stay below their moduli, at most 2^32,
+    times at most 70, and up to 2^24 of those are added up: no overflow in int64.
     """
     n_hands, last = hands.shape[1], hand == hands.shape[1] - 1
     radix = 1 + max(int(hands.max(initial=0)), int(draws[2].max(initial=0)))
@@ -103,13 +104,13 @@ def draw_all(
     powers = np.array([radix ** (n_hands - 1 - i) for i in range(n_hands)] + [0 if last else radix**n_hands])
     capacity = 1 << max(6, int(draws[1][hands[:, hand], gone].sum()).bit_length())  # about two draws in three differ
     while True:
-        slots = np.zeros((capacity, 1 + len(moduli)), np.int64)
+        slots = np.zeros((capacity, 1 + ways.shape[1]), np.int64)
         n = _draw_all(hands, gone, ways, hand, powers, draws, slots)
-        if n * (1 + len(moduli)) > most or (n < 0 and capacity * (1 + len(moduli)) > 2 * most):
+        if n * (1 + ways.shape[1]) > most or (n < 0 and capacity * (1 + ways.shape[1]) > 2 * most):
             return None
         if n >= 0:
             break
         capacity *= 2
-    found = np.empty((n, n_hands), np.int16), np.empty(n, np.int64), np.empty((n, len(moduli)), np.uint64)
+    found = np.empty((n, n_hands), np.int16), np.empty(n, np.int64), np.empty((n, ways.shape[1]), np.uint64)
     _unpack(slots, radix, moduli, *found)
     return found

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from tlsim import estimate
+from tlsim import estimate, exact, exact_table
 from tlsim.errors import InputError
 from tlsim.exact import WEIGHT, joint, mean_leads
 from tlsim.exact_table import holders, shared
@@ -26,6 +26,7 @@ from tlsim.query import Condition, condition
 from tlsim.rules import Rules, deal_of, player_counts
 
 SLOW_DEALS = 100_000  # hands sampled for columns that take a microsecond each
+_EFFORT = 0.3  # of many exact counts at once; what is out of reach then may be counted when it is asked for alone
 _RARE = 0.1  # hands that hold a condition: fewer, and they are dealt so that they do
 _LEADS = [0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200]  # where the bins of the number of legal leads start
 _Z_COUNTS = 20  # seen and not seen, at least, expected for a z to be looked at among others
@@ -46,6 +47,7 @@ class Setting:
     seed: int
     threads: int
     level: float
+    effort: float = 1.0  # share of the numbers that an exact count may hold
 
     def tables(self) -> list[int]:
         """Return the numbers of players that are dealt the same hands: so many cards from so many decks."""
@@ -114,15 +116,15 @@ def bins(name: str, starts: Sequence[int]) -> RowsOf:
 
 def answer(asks: Sequence[Ask], setting: Setting) -> dict[str, pl.DataFrame]:
     """Return the tables of questions, and a table of those that are not counted exactly, with the reason."""
-    exact = _exact(asks, setting)
+    counted = _exact(asks, setting)
     seen = _sampled(asks, setting)
     tables: dict[str, list[Row]] = {}
-    for ask, distribution, counts in zip(asks, exact, seen, strict=True):
+    for ask, distribution, counts in zip(asks, counted, seen, strict=True):
         tables.setdefault(ask.table, []).extend(_rows(ask, distribution, counts, setting))
     found = {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in tables.items()}
     reasons = {
         (ask.table, *map(str, ask.keys.values())): why
-        for ask, why in zip(asks, exact, strict=True)
+        for ask, why in zip(asks, counted, strict=True)
         if isinstance(why, str)
     }
     if reasons:
@@ -141,22 +143,29 @@ def _exact(asks: Sequence[Ask], setting: Setting) -> list[Distribution | str]:
     with ThreadPoolExecutor(setting.threads) as pool:
         # the last events are the unions, which take longest
         shares = {key: pool.submit(_shares, largest[key].question, setting) for key in reversed(largest)}
-        hands = [None if ask.question.players else pool.submit(_of_hand, ask.question, setting) for ask in asks]
+        questions = {_key(ask.question): ask.question for ask in asks if not ask.question.players}
+        hands = {key: pool.submit(_of_hand, question, setting) for key, question in questions.items()}
     found: list[Distribution | str] = []
-    for ask, hand in zip(asks, hands, strict=True):
-        if hand is not None:
-            found.append(hand.result())
+    for ask in asks:
+        if not ask.question.players:
+            found.append(hands[_key(ask.question)].result())
         elif isinstance(known := shares[ask.question.value.meta.serialize()].result(), str):
             found.append(known)
         else:
-            found.append(dict(enumerate(holders(known, ask.question.players or 0))))
+            found.append(dict(enumerate(holders(known, ask.question.players))))
     return found
+
+
+def _key(question: Question) -> tuple[bytes, bytes]:
+    """Return what tells questions about one hand apart."""
+    return question.value.meta.serialize(), b"" if question.given is None else question.given.meta.serialize()
 
 
 def _shares(question: Question, setting: Setting) -> list[Fraction] | str:
     """Return the probabilities that k players all hold an event, or why they are not known."""
+    most = int(setting.effort * exact_table.MOST_NUMBERS)
     try:
-        return shared(question.value, setting.rules, question.players or 1, setting.cards, setting.deck)
+        return shared(question.value, setting.rules, question.players or 1, setting.cards, setting.deck, most)
     except OutOfReach as error:
         return str(error)
 
@@ -166,8 +175,9 @@ def _of_hand(question: Question, setting: Setting) -> Distribution | str:
 
     Raises `InputError` when no hand is as given.
     """
+    most = int(setting.effort * exact.MOST_NUMBERS)
     try:
-        hands = joint(dict.fromkeys(question.roots), setting.rules, setting.cards, setting.deck)
+        hands = joint(dict.fromkeys(question.roots), setting.rules, setting.cards, setting.deck, most)
     except OutOfReach as error:
         return str(error)
     if question.given is not None:
@@ -203,9 +213,9 @@ def _sampled(asks: Sequence[Ask], setting: Setting) -> list[Counter[int]]:
 # ------------------------------------------------------------------------------------------------ rows
 
 
-def _rows(ask: Ask, exact: Distribution | str, seen: Counter[int], setting: Setting) -> Iterable[Row]:
+def _rows(ask: Ask, counted: Distribution | str, seen: Counter[int], setting: Setting) -> Iterable[Row]:
     """Yield the rows of a question: keys, exact value, estimate, z, and what share of the dealt hands counted."""
-    known = exact if not isinstance(exact, str) else None
+    known = counted if not isinstance(counted, str) else None
     if ask.mean:
         mean = None if known is None else _share(known, known, weighted=True)
         total, squares = (sum(value**power * times for value, times in seen.items()) for power in (1, 2))
@@ -213,8 +223,8 @@ def _rows(ask: Ask, exact: Distribution | str, seen: Counter[int], setting: Sett
         yield ask.keys | exact_keys(mean) | row | {"z": _z(row["estimate"], mean, row["se"])}
         return
     share = ask.condition.share if ask.condition and ask.question.given is None else 1.0
-    for keys, counted, among in ask.rows(sorted({*(known or {}), *seen})):
-        values, base = list(counted), list(seen if among is None else among)
+    for keys, chosen, among in ask.rows(sorted({*(known or {}), *seen})):
+        values, base = list(chosen), list(seen if among is None else among)
         p = None
         if known is not None and (among is None or any(value in known for value in base)):
             p = _share(known, values) / (1 if among is None else _share(known, base))
@@ -311,7 +321,7 @@ def overview(setting: Setting) -> dict[str, pl.DataFrame]:
     leads = Question(pl.col("legal_leads"))
     asks.append(Ask("legal_leads", {}, leads, bins("legal_leads", _LEADS)))
     asks.append(Ask("mean_leads", {"of": "legal leads"}, leads, holds, mean=True))
-    tables = answer(asks, setting)
+    tables = answer(asks, replace(setting, effort=_EFFORT))
     by_kind = mean_leads(rules, setting.cards, setting.deck)
     rows = [{"kind": kind} | exact_keys(mean) for kind, mean in by_kind.items()]
     tables["leads_by_kind"] = pl.DataFrame(rows).drop("one_in")
