@@ -71,7 +71,7 @@ class Ask:
     keys: Row
     question: Question
     rows: "RowsOf"
-    mean: bool = False  # the mean of the values instead
+    mean: Fraction | None = None  # the exact one: the row is the mean of the values
     condition: Condition | None = None  # what the hands are dealt to hold, which `question` needs
 
     @property
@@ -125,7 +125,7 @@ def answer(asks: Sequence[Ask], setting: Setting) -> dict[str, pl.DataFrame]:
     reasons = {
         (ask.table, *map(str, ask.keys.values())): why
         for ask, why in zip(asks, counted, strict=True)
-        if isinstance(why, str)
+        if isinstance(why, str) and ask.mean is None
     }
     if reasons:
         rows = [{"table": table, "of": " ".join(keys), "why": why} for (table, *keys), why in reasons.items()]
@@ -216,11 +216,10 @@ def _sampled(asks: Sequence[Ask], setting: Setting) -> list[Counter[int]]:
 def _rows(ask: Ask, counted: Distribution | str, seen: Counter[int], setting: Setting) -> Iterable[Row]:
     """Yield the rows of a question: keys, exact value, estimate, z, and what share of the dealt hands counted."""
     known = counted if not isinstance(counted, str) else None
-    if ask.mean:
-        mean = None if known is None else _share(known, known, weighted=True)
+    if ask.mean is not None:
         total, squares = (sum(value**power * times for value, times in seen.items()) for power in (1, 2))
         row = estimate.mean(total, squares, seen.total(), setting.level)
-        yield ask.keys | exact_keys(mean) | row | {"z": _z(row["estimate"], mean, row["se"])}
+        yield ask.keys | exact_keys(ask.mean) | row | {"z": _z(row["estimate"], ask.mean, row["se"])}
         return
     share = ask.condition.share if ask.condition and ask.question.given is None else 1.0
     for keys, chosen, among in ask.rows(sorted({*(known or {}), *seen})):
@@ -239,10 +238,9 @@ def _rows(ask: Ask, counted: Distribution | str, seen: Counter[int], setting: Se
         yield ask.keys | keys | exact_keys(p) | row
 
 
-def _share(known: Distribution, values: Iterable[int], weighted: bool = False) -> Fraction:
-    """Return the probability of some values; `weighted` by the values themselves."""
-    shares = (known.get(value, Fraction(0)) * (value if weighted else 1) for value in values)
-    return sum(shares, Fraction(0))
+def _share(known: Distribution, values: Iterable[int]) -> Fraction:
+    """Return the probability of some values."""
+    return sum((known.get(value, Fraction(0)) for value in values), Fraction(0))
 
 
 def exact_keys(value: Fraction | None) -> Row:
@@ -320,9 +318,9 @@ def overview(setting: Setting) -> dict[str, pl.DataFrame]:
         asks.append(Ask(name, {}, Question(pl.col(name)), each(name)))
     leads = Question(pl.col("legal_leads"))
     asks.append(Ask("legal_leads", {}, leads, bins("legal_leads", _LEADS)))
-    asks.append(Ask("mean_leads", {"of": "legal leads"}, leads, holds, mean=True))
-    tables = answer(asks, replace(setting, effort=_EFFORT))
     by_kind = mean_leads(rules, setting.cards, setting.deck)
+    asks.append(Ask("mean_leads", {"of": "legal leads"}, leads, holds, mean=sum(by_kind.values(), Fraction(0))))
+    tables = answer(asks, replace(setting, effort=_EFFORT))
     rows = [{"kind": kind} | exact_keys(mean) for kind, mean in by_kind.items()]
     tables["leads_by_kind"] = pl.DataFrame(rows).drop("one_in")
     return {**tables, "agreement": _agreement(tables)}
