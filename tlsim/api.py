@@ -320,11 +320,12 @@ def doctor() -> "Result":
 def warmup() -> "Result":
     """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
     began = time.perf_counter()
-    from tlsim import _jit, batch
+    from tlsim import _jit, batch, dealcount, handsample
     from tlsim.result import Result, provenance
 
-    was_compiled = _jit.is_compiled(batch.all_kernels())
-    batch.warm_up()
+    was_compiled = _jit.is_compiled([*batch.all_kernels(), *handsample.KERNELS, *dealcount.KERNELS])
+    for module in (batch, handsample, dealcount):
+        module.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
     return Result("warmup", {}, provenance(_line("warmup")), {"warmup": _table("engine seconds folder", [row])})

@@ -114,3 +114,10 @@ def draw_all(
     found = np.empty((n, n_hands), np.int16), np.empty(n, np.int64), np.empty((n, ways.shape[1]), np.uint64)
     _unpack(slots, radix, moduli, *found)
     return found
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache."""
+    one, zero = np.ones((1, 1), np.int64), np.zeros((1, 1), np.int64)
+    draws = zero, one, one[0].astype(np.int16), zero[0], one[0].astype(np.uint64)
+    draw_all(zero.astype(np.int16), zero[0], one.astype(np.uint64), 0, draws, np.ones(0, np.uint64), 1000)

@@ -80,12 +80,12 @@ def features(rules: Rules) -> dict[str, list[tuple[int, ...]]]:
 
 
 @primitive
-def _some_of(stream: Any, cards: int, eighths: int) -> Any:
-    """Return each of the cards with probability `eighths` / 8, 0 to 7, by three random words."""
+def _some_of(stream: Any, cards: int, sixteenths: int) -> Any:
+    """Return each of the cards with probability `sixteenths` / 16, 1 to 15, by at most four random words."""
     chosen = np.int64(0)
-    for bit in range(3):
+    for bit in range(lowest_bit(sixteenths), 4):
         word = np.int64(draw_open(stream) >> np.uint64(12))
-        chosen = chosen | word if eighths >> bit & 1 else chosen & word
+        chosen = chosen | word if sixteenths >> bit & 1 else chosen & word
     return chosen & cards
 
 
@@ -104,9 +104,9 @@ def _draw_cards(stream: Any, a: int, b: int, n: int) -> Any:
     n is as likely, and few random numbers are needed.
     """
     pool = popcount(a) + popcount(b)
-    eighths = min(7, (8 * n + pool // 2) // max(pool, 1))
-    x = _some_of(stream, a, eighths)
-    y = _some_of(stream, b, eighths) if b else 0
+    sixteenths = max(1, min(15, (16 * n + pool // 2) // max(pool, 1)))
+    x = _some_of(stream, a, sixteenths)
+    y = _some_of(stream, b, sixteenths) if b else 0
     size = popcount(x) + popcount(y)
     while size > n:
         first, second = _kth_card(x, y, below(draw_open(stream), size))
@@ -387,3 +387,8 @@ def fill(names: Sequence[str], rules: Rules, hands: NDArray[np.int64]) -> NDArra
     out = np.zeros((len(names), hands.shape[1]), np.int32)
     _fill(np.array(asked, QUESTION).view(np.recarray), hands, out)
     return out
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache."""
+    fill(["twos"], Rules(), Deals(1, 1, 13, 0).hands(0, 1))

@@ -22,7 +22,7 @@ from tlsim.exact_table import holders, shared
 from tlsim.handcolumns import SAMPLED_ONLY, Column, Deck, OutOfReach, columns
 from tlsim.handsample import Deals
 from tlsim.oddssample import Question, tallies
-from tlsim.query import Condition, condition
+from tlsim.query import OF_RANKS, Condition, condition
 from tlsim.rules import Rules, deal_of, player_counts
 
 SLOW_DEALS = 100_000  # hands sampled for columns that take a microsecond each
@@ -281,11 +281,15 @@ def asked(
             for n in (setting.tables() if at_table == "any" else [setting.players])
         ]
     if by is not None and not events:
-        needs = _rare(given, setting)
+        needs = None if given is None else _rare(given, setting)
         return [Ask(by.name, {}, Question(pl.col(by.name), given), each(by), condition=needs)]
     found = []
     for text, event in events.items():
-        needs = _rare(event if given is None else given, setting) if by is None or given is not None else None
+        needs = None
+        if given is not None:
+            needs = _rare(given, setting)
+        elif by is None and not set(event.meta.root_names()) <= OF_RANKS:  # where something is left to sample
+            needs = _rare(event, setting)
         if by is None:
             found.append(Ask("odds", {"event": text}, Question(event, given), holds, condition=needs))
         else:
@@ -294,9 +298,9 @@ def asked(
     return found
 
 
-def _rare(event: pl.Expr | None, setting: Setting) -> Condition | None:
+def _rare(event: pl.Expr, setting: Setting) -> Condition | None:
     """Return what an event needs of ranks, if that is rare enough to deal hands that hold it."""
-    needs = None if event is None else condition(event, setting.cards, setting.deck)
+    needs = condition(event, setting.cards, setting.deck)
     return needs if needs is not None and needs.share < _RARE else None
 
 

@@ -34,6 +34,8 @@ _OF_NUMBERS = ("Abs", "MaxHorizontal", "MinHorizontal", "Sql.Binary.Mul", "Sql.B
 _NUMBERS = ("Dyn.Int", "Dyn.Float", "Scalar.Decimal", "Scalar.Int32", "Scalar.Int64")
 _ALLOWED = "comparisons, and, or, not, in, between, case, + - * % and abs"
 
+OF_RANKS = {*RANK_NAMES, "twos", "four_twos", "four_threes"}  # columns that tell the cards of one rank
+
 Node = Any  # of the tree that Polars serialises: an object with one key, the kind, or a kind alone
 
 
