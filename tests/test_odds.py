@@ -250,6 +250,21 @@ def test_sampled_and_exact_agree(southern: tlsim.Result) -> None:
     assert all(0.4 < value < 1.7 for value in spread)
 
 
+@pytest.mark.parametrize(
+    ("variant", "players", "by"),
+    [("southern", 4, "legal_leads"), ("southern", 4, "strength"), ("viet-cong", 5, "strength")],
+)
+def test_spread_of_z_over_disjoint_events(variant: str, players: int, by: str, request: pytest.FixtureRequest) -> None:
+    deals = request.config.getoption("--odds-deals")
+    found = rows(by=by, variant=variant, players=players, deals=deals, seed=4)
+    z = [row["z"] for row in found if row["exact"] * deals >= 20]
+    spread = math.sqrt(sum(one * one for one in z) / len(z))
+    print(f"{variant}, {by}: {len(z)} disjoint events, spread {spread:.3f}, largest |z| {max(map(abs, z)):.2f}")
+    assert len(z) > 80
+    assert 0.8 < spread < 1.2
+    assert max(map(abs, z)) < 4.5
+
+
 @pytest.mark.parametrize("width", [80, 100])
 def test_text_fits(southern: tlsim.Result, width: int) -> None:
     lines = southern.to_text(width=width).splitlines()
