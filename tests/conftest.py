@@ -9,4 +9,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--twin-rule-sets", type=int, default=40, help="random rule sets (default 40)")
     group.addoption("--fair-files", type=int, default=40, help="files of fair deals to check for false alarms (40)")
     group.addoption("--odds-deals", type=int, default=200_000, help="deals sampled for tables of odds (200,000)")
-    group.addoption("--all-patterns", action="store_true", help="count patterns of all hands for classic, too")
+    group.addoption("--all-patterns", action="store_true", help="all rule sets against all hands of small decks")

@@ -1,6 +1,9 @@
 """Hands in bulk: features against their meanings in sets and loops, and dealt hands against exact odds."""
 
+import os
 import random
+import subprocess
+import sys
 from itertools import combinations
 from math import comb, sqrt
 
@@ -120,3 +123,22 @@ def test_all_sets_are_as_likely() -> None:
     expected = np.where(codes % 16 > 0, 1, 4)
     expected = expected / comb(8, 2) * times.sum()
     assert ((times - expected) ** 2 / expected).sum() < 30  # 9 degrees of freedom: 0.0004
+
+
+def test_without_compiling() -> None:
+    """The kernels run as plain Python, too, and fill the same."""
+    code = """
+import numpy as np
+from tlsim.handsample import Deals, features, fill
+from tlsim.rules import Rules
+for deals in (Deals(1, 4, 13, 1), Deals(2, 5, 20, 1), Deals(1, 1, 13, 1, np.array([[-1] * 12 + [4]]), np.ones(1))):
+    hands = deals.hands(0, 10)
+    print(hands.tolist(), fill(list(features(Rules())), Rules(), hands).tolist())
+"""
+    plain, compiled = (
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", code], capture_output=True, check=True, env=os.environ | more
+        )
+        for more in ({"NUMBA_DISABLE_JIT": "1"}, {})
+    )
+    assert plain.stdout == compiled.stdout != b""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim._jit import helper, kernel
+from tlsim._jit import add64, helper, kernel, multiply64
 
 Ints = NDArray[np.integer[Any]]
 
-_SPREAD = np.int64(0x9E3779B97F4A7C15 - 2**64)  # an odd multiplier: Fibonacci hashing
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: Fibonacci hashing
 
 
 @helper
@@ -52,7 +52,7 @@ def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, powers: Any, draws: A
             for i in range(hand):
                 place += hands[row, i] <= after
             keys[e] = 1 + bases[place] + after * powers[place] + gone_after[start + e] * powers[n_hands]
-            places[e] = np.int64(np.uint64(keys[e] * _SPREAD) >> np.uint64(shift))
+            places[e] = np.int64(multiply64(np.uint64(keys[e]), _SPREAD) >> np.uint64(shift))
             looked |= slots[places[e], 0]
         for e in range(n):
             slot = places[e]
@@ -64,7 +64,8 @@ def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, powers: Any, draws: A
                 filled += 1
                 slots[slot, 0] = keys[e]
             for m in range(ways.shape[1]):
-                slots[slot, 1 + m] += np.int64(ways[row, m]) * np.int64(ways_to_draw[start + e])
+                more = multiply64(ways[row, m], ways_to_draw[start + e])
+                slots[slot, 1 + m] = np.int64(add64(np.uint64(slots[slot, 1 + m]), more))
     return filled if looked >= 0 else -1
 
 
