@@ -5,27 +5,34 @@ from dataclasses import replace
 from typing import Any, cast
 
 from tlsim.errors import InputError
-from tlsim.rules import INSTANT_WINS, LINES, TARGETS, Rules, player_counts
+from tlsim.rules import INSTANT_WINS, LINES, Rules, player_counts
 from tlsim.variantfiles import builtin, builtin_names, parse_variant
 
 
 def every_table() -> list[tuple[str, int]]:
-    """Return `(variant, players)` for every built-in variant, with 13 and with 17 cards, and every player count."""
+    """Return `(variant, players)` for every built-in variant, hand size and player count, with one deck and two."""
     specs = [spec for name in builtin_names() for spec in (name, f"{name},cards=17")]
+    specs += [f"{name},cards=equal" for name in builtin_names() if builtin(name).max_players > 4]
     return [(spec, players) for spec in specs for players in player_counts(parse_variant(spec))]
 
 
-def random_rules(rng: random.Random) -> Rules:
-    """Return a rule set with every option drawn at random; combinations that make no sense are drawn again."""
+def random_rules(rng: random.Random, two_decks: bool = False, trading: bool = False) -> Rules:
+    """Return a rule set with every option drawn at random; combinations that make no sense are drawn again.
+
+    Hands are dealt from one deck unless `two_decks`; players never trade unless `trading`.
+    """
     while True:
-        chops = tuple((line, _some(rng, TARGETS, 0.3, but=line)) for line in LINES if rng.random() < 0.4)
+        lines = [line for line in LINES if rng.random() < 0.4]
+        chops = tuple((line, _some(rng, [*TWOS, *lines], 0.3, but=line)) for line in lines)
         wins = rng.sample(INSTANT_WINS, rng.randint(0, len(INSTANT_WINS)))
         split = rng.randint(0, len(wins))
         try:
             return replace(
                 builtin("southern"),
                 name="random",
-                cards=rng.choice([13, 13, 17]),
+                decks=rng.choice(_DECKS if two_decks else _DECKS[:3]),
+                cards=rng.choice(_CARDS if two_decks else _CARDS[:3]),
+                max_players=8 if two_decks else 4,
                 first_lead=rng.choice(["alone", "included", "free"]),
                 ends=rng.choice(["last", "last", "first-out"]),
                 straight_min=rng.choice([3, 3, 3, 4, 5]),
@@ -34,6 +41,8 @@ def random_rules(rng: random.Random) -> Rules:
                 unlocked_chops=tuple(line for line, _ in chops if rng.random() < 0.3),
                 instant_wins=tuple(wins[:split]),
                 opening_instant_wins=tuple(wins[split:]),
+                ties=rng.choice(["forbidden", "later", "kickers"]),
+                trading=trading and rng.random() < 0.5,
                 payoff=rng.choice(["stake", "places", "cards"]),
                 **{key: cast("Any", rng.random() < 0.5) for key in _BOOLEANS},
             )
@@ -41,7 +50,11 @@ def random_rules(rng: random.Random) -> Rules:
             continue
 
 
+_CARDS: list[int | str] = [13, 13, 17, "equal"]
+_DECKS: list[int | str] = [1, "auto", "auto", 2]
+TWOS = ("two", "two-twos", "three-twos")
 _BOOLEANS = [
+    "first_lead_every_hand",
     "straight_twos",
     "double_straight_twos",
     "quad_twos",

@@ -11,7 +11,7 @@ from tlsim._jit import ENGINE
 PACKAGE = Path(tlsim.__file__).parent
 ANALYSIS = """
     estimate handcolumns exact handclasses exact_table query oddssample oddstables handodds dealfile dealcheck summary
-    render handtext machine plots oddsplots result api api_odds cli
+    matchtables render handtext machine plots oddsplots result api api_odds cli
 """.split()
 ORDER = [*ENGINE, *ANALYSIS]
 

@@ -1,8 +1,9 @@
 import random
+from collections import Counter
 
 import pytest
 
-from tlsim.cards import FULL, mask, names, numbers, parse_card, parse_hand, show
+from tlsim.cards import FULL, join, mask, names, numbers, parse_card, parse_hand, show, split, without
 from tlsim.errors import InputError
 
 
@@ -16,6 +17,10 @@ def test_notation_is_a_fixed_point() -> None:
         hand = mask(rng.sample(range(52), rng.randint(1, 17)))
         assert parse_hand(" ".join(names(hand))) == hand == mask(numbers(hand))
         assert parse_hand(", ".join(rng.sample(names(hand), hand.bit_count()))) == hand
+        both = mask(rng.sample([*range(52)] * 2, rng.randint(1, 20)))
+        assert parse_hand(" ".join(names(both))) == both == mask(numbers(both)) == join(*split(both))
+        play = mask(rng.sample(list(numbers(both)), rng.randint(1, both.bit_count())))
+        assert Counter(numbers(both)) - Counter(numbers(play)) == Counter(numbers(without(both, play)))
 
 
 @pytest.mark.parametrize("text", ["10D", "10d", "TD", "td", "10♦"])
@@ -29,7 +34,7 @@ def test_spellings(text: str) -> None:
         ("3S 4X", "unknown card '4X'"),
         ("11S", "unknown card '11S'"),
         ("3S 10", "card '10' has a rank but no suit: write 10S, C, D or H"),
-        ("3S 4S 3♠", "card 3S is given twice"),
+        ("3S 4S 3♠ 3S", "card 3S is given 3 times: two decks hold it twice"),
         ("", "no cards given"),
         (" , ", "no cards given"),
     ],

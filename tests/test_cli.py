@@ -64,6 +64,8 @@ WRONG = {
     "unknown variant to compare": ("variants --diff classic suthern", "did you mean southern?"),
     "a variant compared with itself": ("variants --diff classic classic", "given twice"),
     "one variant to compare": ("variants --diff classic", "requires 2 arguments"),
+    "a list as TOML": ("variants --format toml", "TOML is for one variant: tlsim variants southern --format toml"),
+    "a comparison as TOML": ("variants --diff classic southern --format toml", "TOML is for one variant"),
     "a name and a comparison": ("variants classic --diff classic southern", "not both"),
     "no such file": ("simulate -v missing.toml", "missing.toml: No such file"),
     "TOML syntax": ("simulate -v syntax.toml", "line 2"),
@@ -73,6 +75,7 @@ WRONG = {
     "contradiction in a file": ("simulate -v against.toml", "payoff = cards needs ends = first-out"),
     "unknown key": ("simulate -v southern,pass_lock=no", "did you mean pass_locks?"),
     "ill-typed value": ("simulate -v southern,pass_locks=maybe", "it is yes or no"),
+    "a target without a line": ("simulate -v southern,chops.quad=two+quad-run-2", "has no line quad-run-2"),
     "out of range": ("simulate -v southern,straight_min=14", "from 3 to 13"),
     "contradiction": ("simulate -v southern,cong=yes", "cong = yes goes with"),
     "too many players": ("simulate --players 5", "5 players: southern is for 2 to 4"),
@@ -497,6 +500,26 @@ def test_a_variant_in_words() -> None:
     assert (lead["value"], lead["section"]) == ("alone", "§4.3")
     assert lead["meaning"].endswith("hold: exactly the lowest card dealt, as a single")
     assert rows["chops"][0] == {"chop": "double-straight-3", "may be played on": "two"}
+    (*_, opening) = json.loads(done("variants", "mien-nam", "--format", "json"))["tables"]["instant_wins"]
+    assert opening == {"instant win": "four-threes", "the hand holds": "at least four 3s", "on": "opening hand"}
+
+
+@pytest.mark.parametrize("spec", ["mien-nam", "viet-cong,cards=17", "house.toml,must_play=yes"])
+def test_a_variant_as_a_file(spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("house.toml").write_text('base = "dem-la"\nstraight_min = 5\n', encoding="utf-8")
+    text = done("variants", spec, "--format", "toml")
+    assert text == tlsim.variants(spec).to_toml()
+    Path("again.toml").write_text(text, encoding="utf-8")
+    assert done("variants", "--diff", spec, "again.toml").endswith("differences\n  none\n")
+    with pytest.raises(InputError, match="TOML is for one variant"):
+        tlsim.moves("3S").to_toml()
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("name", ["classic", "viet-cong", "southern", "mien-nam", "dem-la"])
+def test_the_rule_book_fits(name: str, width: int) -> None:
+    assert max(map(len, tlsim.variants(name).to_text(width=width).splitlines())) <= width
 
 
 def test_differences_of_variants() -> None:

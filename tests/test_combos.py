@@ -6,9 +6,8 @@ import pytest
 from tlsim import features
 from tlsim._jit import kernel
 from tlsim.cards import names, parse_hand
-from tlsim.combos import describe, moves
 from tlsim.errors import InputError
-from tlsim.features import describe_hand
+from tlsim.legal import describe, describe_hand, moves
 from tlsim.rules import pack
 from tlsim.variantfiles import builtin, builtin_names
 from tlsim.view import MAX_PLAYS

@@ -16,8 +16,15 @@ from tlsim.transcript import replay
 from tlsim.variantfiles import builtin, builtin_names
 
 FOLDER = Path(__file__).parent / "goldens"
-# Deals of seed 1 with `random` in every seat: two kinds of chops in a hand, a 2 left with the loser, an instant win.
-DEALS = {"classic": [300, 1223], "viet-cong": [300, 1223, 67], "southern": [140, 3878, 10]}
+# Deals of seed 1 with `random` in every seat: two kinds of chops in a hand, a 2 left with the loser, an instant win;
+# paid chops, one by a seat that had passed; shared places.
+DEALS = {
+    "classic": [300, 1223],
+    "viet-cong": [300, 1223, 67],
+    "southern": [140, 3878, 10],
+    "mien-nam": [140, 300, 808, 16],
+    "dem-la": [3, 850, 18],
+}
 
 
 def play(variant: str) -> list[dict[str, Any]]:

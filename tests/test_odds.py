@@ -181,6 +181,14 @@ def test_players() -> None:
     assert all(abs(row["z"]) < 4 for row in some + counted)
 
 
+@pytest.mark.parametrize("variant", ["classic", "viet-cong,trading=yes"])
+def test_what_no_hand_holds(variant: str) -> None:
+    """No instant wins in classic; four 2s are none where cards are traded (section 6)."""
+    for more in ({}, {"any_player": True}):
+        for row in rows("instant_win", variant=variant, players=4, deals=1000, **more):
+            assert (row["exact"], row["estimate"], row["n"], row["z"]) == (0, 0, 1000, 0)
+
+
 def test_where_exact_is_out_of_reach_the_sample_stands_alone() -> None:
     result = tlsim.odds("fewest_plays", deals=20_000, seed=1)
     table = result.to_dict()["tables"]["fewest_plays"]

@@ -34,7 +34,10 @@ def bot(tmp_path: Path) -> Any:
     return write
 
 
-@pytest.mark.parametrize(("variant", "players"), [("southern", 4), ("classic", 3), ("viet-cong,must_play=yes", 2)])
+@pytest.mark.parametrize(
+    ("variant", "players"),
+    [("southern", 4), ("classic", 3), ("viet-cong,must_play=yes", 2), ("mien-nam", 4), ("classic,ties=later", 6)],
+)
 def test_the_built_in_policies_as_files_play_the_same(variant: str, players: int) -> None:
     for name, file in [("lowest", "lowest.py"), ("random", "random_play.py")]:
         expected = tally(name, variant=variant, players=players)

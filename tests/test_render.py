@@ -44,6 +44,9 @@ def result() -> Result:
         (row(0.25, 0.25, 0.25, "identical", metric="first_out"), "25 % (all equal)"),
         (row(2.5, math.nan, math.nan, "one unit"), "2.5000"),
         (row(math.nan, math.nan, math.nan), "–"),
+        (row(math.nan, 0, 1, "wilson"), "–"),
+        (row(0.351, 0.35, 0.352, "share"), "35.10 % ± 0.10"),
+        (row(-7.5, math.nan, -6, "quantile"), "-7.5 (– … -6)"),
     ],
 )
 def test_estimates_with_their_intervals(estimate: dict[str, Any], text: str) -> None:

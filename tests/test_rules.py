@@ -1,11 +1,27 @@
+import random
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tables import random_rules
 
 from tlsim.errors import InputError
-from tlsim.rules import LINES, TARGETS, Rules, check_players, chop_line, deal_of, pack, player_counts, rule_fields
-from tlsim.variantfiles import builtin, builtin_names, differences, from_toml, parse_variant
+from tlsim.rules import (
+    LINES,
+    TARGETS,
+    Rules,
+    check_players,
+    chop_line,
+    deal_of,
+    format_value,
+    pack,
+    player_counts,
+    rule_fields,
+)
+from tlsim.variantfiles import builtin, builtin_names, differences, from_toml, parse_variant, to_toml
+
+WINS = ("dragon", "five-pair-straight", "four-twos", "six-pairs")  # of mien-nam and dem-la (section 6)
 
 
 def test_every_rule_says_what_it_means_and_where_it_is_from() -> None:
@@ -21,6 +37,20 @@ def test_builtin_variants() -> None:
     assert dict(southern.chops)["quad"] == ("two", "two-twos", "double-straight-3")
     assert (southern.first_lead, builtin("classic").first_lead) == ("included", "alone")
     assert builtin("viet-cong").instant_wins == ("four-twos",)
+    assert [(key, a, b) for key, a, b in differences(southern, builtin("mien-nam"))] == [
+        ("unlocked_chops", "none", "double-straight-4"),
+        ("instant_wins", "dragon+five-pair-straight+four-twos+six-pairs+one-colour", format_value(WINS)),
+        ("opening_instant_wins", "four-threes+threes-double-straight", "four-threes"),
+        ("payoff", "stake", "places"),
+        ("chop_penalties", "no", "yes"),
+        ("cong", "no", "yes"),
+    ]
+    assert [(key, a, b) for key, a, b in differences(builtin("mien-nam"), builtin("dem-la"))] == [
+        ("ends", "last", "first-out"),
+        ("payoff", "places", "cards"),
+        ("leftover_penalties", "yes", "no"),
+        ("chop_penalties", "yes", "no"),
+    ]
 
 
 def test_changes() -> None:
@@ -72,6 +102,18 @@ def test_toml_holds_only_differences(tmp_path: Path) -> None:
         ('payoff = "cards"', r"house.toml: payoff = cards needs ends = first-out, but ends = last"),
         ("cong = true", r"house.toml: cong = yes goes with payoff = places or cards"),
         ('unlocked_chops = ["quad"]', r"house.toml: unlocked_chops = quad: the chop table has no such line"),
+        ('[chops]\nquad = ["double-straight-3"]', r"house.toml: chops.quad = double-straight-3: the chop table has no"),
+        ('instant_wins = ["dragon"]\nopening_instant_wins = ["dragon"]', r".*dragon: it is in instant_wins already"),
+        (
+            'cards = "equal"',
+            r"house.toml: cards = equal with decks = auto is for 5 to 8 players, but min_players = 2 and",
+        ),
+        ('cards = "equal"\ndecks = 1', r"house.toml: cards = equal with decks = 1 cannot be dealt, but"),
+        ("cards = 17\ndecks = 2", r"house.toml: cards = 17 with decks = 2 cannot be dealt, but"),
+        ("decks = 1\nmin_players = 5\nmax_players = 6", r"house.toml: cards = 13 with decks = 1 is for 2 to 4 players"),
+        ("decks = 1.0", r"house.toml: decks = 1.0: it is one of auto, 1, 2"),
+        ("ends = {last = true}", r"house.toml: ends = \{'last': True\}: it is one of last, first-out"),
+        ("instant_wins = {dragon = true}", r"house.toml: instant_wins = \{'dragon': True\}: it is a list of names"),
         ("straight_min = 13", r"house.toml: straight_min = 13: without straight_twos"),
     ],
 )
@@ -79,6 +121,39 @@ def test_bad_toml(text: str, message: str) -> None:
     with pytest.raises(InputError, match="^" + message) as caught:
         from_toml(text, "house.toml", "house.toml")
     assert "\n" not in str(caught.value)
+
+
+def check_toml(rules: Rules) -> None:
+    text = to_toml(rules)
+    again = from_toml(text, rules.name, "again.toml")
+    assert (again, again.name, again.summary) == (rules, rules.name, rules.summary)
+    assert to_toml(again) == text
+    assert set(tomllib.loads(text)) == {"summary", *(field.name for field in rule_fields())}
+    assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_toml_of_a_variant_reads_back(name: str) -> None:
+    check_toml(builtin(name))
+    check_toml(parse_variant(f"{name},pass_locks=no,unlocked_chops=none,chops=none,instant_wins=none"))
+    text = to_toml(builtin(name))
+    for field in rule_fields():
+        assert f"\n{field.name} = " in text or field.name == "chops"
+        assert f"(§{field.metadata['section']})" in text
+
+
+def test_toml_of_a_file_with_a_base(tmp_path: Path) -> None:
+    path = tmp_path / "house.toml"
+    path.write_text('base = "mien-nam"\nsummary = "\\"ours\\" \\\\ \\u007f \\n"\n[chops]\nquad = []\n')
+    rules = parse_variant(f"{path},must_play=yes")
+    check_toml(rules)
+    assert "base" not in tomllib.loads(to_toml(rules))
+
+
+def test_toml_of_random_rules() -> None:
+    rng = random.Random(6)
+    for _ in range(100):
+        check_toml(random_rules(rng, two_decks=True))
 
 
 @pytest.mark.parametrize(

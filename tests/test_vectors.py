@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tlsim.cards import mask, parse_card
-from tlsim.combos import describe, may_follow
+from tlsim.legal import describe, may_follow
 from tlsim.variantfiles import builtin
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "data" / "rules.jsonl").read_text().splitlines()]

@@ -5,6 +5,7 @@ inside was checked against Numba 0.68 with LLVM 22.
 """
 
 import contextlib
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -79,11 +80,11 @@ def compile_policy(function: Any, source: str, signature: Any, written: Sequence
     parameters, *words)`: it first writes the words to the offsets `written` in the view, so that what the policy reads
     there comes in registers. `loop` is `(kernel, signature)` of a kernel whose one call by address is that of a policy.
     It is taken from the cache as LLVM code and compiled once more with the policy in place of the call, which takes
-    0.2 s: Numba has nothing to do for it. Raises what Numba raises.
+    0.2 s: Numba has nothing to do for it. `None`: there is no such kernel. Raises what Numba raises.
     """
     if not JIT:
         return _plain_policy(function, len(signature.args) - 3)
-    loop_text = _stripped(*loop)
+    loop_text = _stripped(*loop) if loop else ""
     key = hashlib.sha256(f"{source} {loop_text}".encode()).hexdigest()  # the names in it are those of one compilation
     cached = CACHE_FOLDER is not None and source != ""
     before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
@@ -175,6 +176,7 @@ def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
 _LOOP = ".loop"  # what the name of a policy's C function is followed by in that of its loop
 
 
+@functools.cache
 def _stripped(kernel: Any, signature: Any) -> str:
     """Return the LLVM code of a kernel, as `@loop`, and of its C function, `@c_loop`, without that of what they call.
 

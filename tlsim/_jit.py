@@ -23,7 +23,9 @@ if _HIDE_SCIPY := "scipy" not in sys.modules:
 
 import numba  # noqa: E402
 from llvmlite import binding, ir  # noqa: E402
-from numba import njit, types  # noqa: E402
+from numba import from_dtype as from_dtype  # noqa: E402
+from numba import njit  # noqa: E402
+from numba import types as types  # noqa: E402  # for modules that must not import Numba before this one
 from numba.core import cgutils, config  # noqa: E402
 from numba.extending import lower_builtin, type_callable  # noqa: E402
 from numba.np import arraymath  # noqa: E402
@@ -55,9 +57,9 @@ HAS_PDEP = _has_bmi2()
 
 # The modules that kernels are made of, each importing only from those before it. Below them nothing knows Numba.
 ENGINE = (
-    "errors cards _jit _calls rng rules variantfiles policies shapes view combos features deal payoffs"
-    " policies.lowest policies.random tally game policies.load policies.header transcript batch kit speed"
-    " handsample dealcount"
+    "errors cards _jit _calls rng rules variantfiles policies shapes view combos features double_deck legal deal "
+    "trading payoffs policies.lowest policies.random tally turn game policies.load policies.header transcript batch "
+    "matches kit speed handsample dealcount"
 ).split()
 
 

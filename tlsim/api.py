@@ -34,7 +34,7 @@ BENCH_VARIANT = "southern,instant_wins=none,opening_instant_wins=none"
 _SEED_BITS = 53  # of a drawn seed: what every reader of JSON keeps exactly
 
 Progress = Callable[[int, int, Callable[[], str]], None]
-"""Told the deals done, the deals asked for, and a function that returns the current estimate as text."""
+"""Told the deals (or matches) done, those asked for, and a function that returns the current estimate as text."""
 
 
 # ------------------------------------------------------------------------------------------------ many hands
@@ -49,6 +49,8 @@ def simulate(
     threads: int | None = None,
     level: float = DEFAULT_LEVEL,
     progress: Progress | None = None,
+    match: int | None = None,
+    trade: str | None = None,
 ) -> "Result":
     """Return tables of win rates, places, payoffs, lengths, chops and instant wins over many hands.
 
@@ -57,16 +59,20 @@ def simulate(
     drawn when `None`; `players` four where the variant allows it; `threads` all cores, and never changes the result.
     `level` is that of the intervals, between 0 and 1. `progress` is called after each block of deals.
 
+    With `match` so many hands are played in sequence by the same seats, with carry-over: `deals` counts matches, errors
+    are by match, and tables by hand, of streaks and of money over a match follow (`tlsim.matchtables.tables`). `trade`
+    is a trading policy in a file, for variants with `trading`; without, the built-in one (`tlsim.trading`).
+
     Raises `InputError` for what is not allowed, before any work; `PlayFault` when a policy plays what is not legal;
     `Interrupted` at Ctrl-C, with the result of the deals that were done.
     """
-    plan = _plan(variant, policies, deals, seed, players)
+    plan = _plan(variant, policies, deals, seed, players, match, trade)
     threads = _check_threads(threads)
     level = _check_level(level)
-    from tlsim import batch
+    from tlsim import batch, matches
 
-    _announce_compiling(batch.kernels(plan), "20 s")
-    batch.load(plan)  # so that the time is that of the hands
+    _announce_compiling(matches.kernels_of(plan) if plan.match else batch.kernels(plan), "20 s")
+    (matches if plan.match else batch).load(plan)  # so that the time is that of the hands
     return _run(plan, variant, level, threads, progress)
 
 
@@ -86,17 +92,17 @@ def _run(plan: "Plan", variant: str, level: float, threads: int, progress: Progr
             raise
         from tlsim.result import Interrupted
 
-        raise Interrupted(finish(*state), plan.deals, _simulate_line(plan, variant, level)) from None
+        raise Interrupted(finish(*state), plan.unit, plan.deals, _simulate_line(plan, variant, level)) from None
     assert state is not None  # there is at least one deal
     return finish(*state)
 
 
 def _totals(plan: "Plan", threads: int) -> Generator[tuple[int, Any], None, None]:
     """Yield the deals done so far with the tally of all of them, block by block."""
-    from tlsim.batch import blocks
+    from tlsim import batch, matches
 
     total: Any = 0
-    with closing(blocks(plan, threads)) as found:
+    with closing((matches if plan.match else batch).blocks(plan, threads)) as found:
         for block in found:
             total = total + block.tally
             yield block.stop, total
@@ -104,18 +110,19 @@ def _totals(plan: "Plan", threads: int) -> Generator[tuple[int, Any], None, None
 
 def _simulated(plan: "Plan", spec: str, level: float, threads: int, began: float, done: int, tally: Any) -> "Result":
     """Return the result of the first `done` deals of a plan: that of the same plan with so many deals."""
-    from tlsim import rng, summary
+    from tlsim import matchtables, rng, summary
     from tlsim.result import Result, provenance
 
     seconds = time.perf_counter() - began
     plan = replace(plan, deals=done)
     made = provenance(_simulate_line(plan, spec, level), stream=rng.VERSION, threads=threads, seconds=seconds)
-    return Result("simulate", plan.as_dict() | {"level": level}, made, summary.tables(plan, tally, level))
+    tables = (matchtables if plan.match else summary).tables(plan, tally, level)
+    return Result("simulate", plan.as_dict() | {"level": level}, made, tables)
 
 
 def _simulate_line(plan: "Plan", spec: str, level: float) -> str:
     """Return the command line that runs a plan; `spec` is its variant as given."""
-    options = {"-n": plan.deals, "--level": None if level == DEFAULT_LEVEL else level}
+    options = {"-n": plan.deals, **_match_options(plan), "--level": None if level == DEFAULT_LEVEL else level}
     return _line("simulate", *_plan_options(plan, spec), *_options(options))
 
 
@@ -125,41 +132,33 @@ def replay(
     seed: int | None = None,
     deal: int | tuple[int, int] = 0,
     players: int | None = None,
+    match: int | None = None,
+    trade: str | None = None,
 ) -> "Result":
     """Return the hands of a deal, or of the deals `(first, stop)`, of the run that `simulate` makes of the arguments.
 
-    The result prints as readable text; `extra["hands"]` holds the transcripts (RULES.md, section 11); the table `seats`
-    has a row a hand and seat, `turns` a row a play or pass. Raises `InputError` and `PlayFault`.
+    With `match` these are matches of so many hands. The result prints as readable text; `extra["hands"]` holds the
+    transcripts (RULES.md, section 11); the table `seats` has a row a hand and seat, `turns` a row a play or pass.
+
+    Raises `InputError` and `PlayFault`.
     """
     if isinstance(deal, tuple) and len(deal) != 2:
         raise InputError(f"deal = {deal!r}: it is a number, or the first and the stop of a range")
     first, stop = map(partial(_whole, "deal"), deal if isinstance(deal, tuple) else (deal, _whole("deal", deal) + 1))
     if not 0 <= first < stop:
         raise InputError(f"deals {first}:{stop}: deals count from 0, and the second number is the first one left out")
-    plan = _plan(variant, policies, stop, seed, players)
-    from tlsim import batch, rng
+    plan = _plan(variant, policies, stop, seed, players, match, trade)
+    from tlsim import batch, matches, rng, summary
     from tlsim.result import Result, provenance
 
-    _announce_compiling(batch.kernels(plan, shown=True), "20 s")
-    hands = list(batch.hands(plan, first, stop))
-    shown = plan.as_dict() | {"deals": [first, stop]}
-    line = _line("replay", *_plan_options(plan, variant), "--deal", f"{first}:{stop}")
+    _announce_compiling((matches.kernels_of if plan.match else batch.kernels)(plan, shown=True), "20 s")
+    hands = list((matches if plan.match else batch).hands(plan, first, stop))
+    shown = plan.as_dict() | {plan.unit: [first, stop]}
+    line = _line(
+        "replay", *_plan_options(plan, variant), *_options({"--deal": f"{first}:{stop}", **_match_options(plan)})
+    )
     made = provenance(line, stream=rng.VERSION)
-    return Result("replay", shown, made, _hand_tables(hands, len(plan.seatings)), {"hands": hands}, plan.rules)
-
-
-def _hand_tables(hands: Sequence[dict[str, Any]], n_seatings: int) -> "dict[str, pl.DataFrame]":
-    import polars as pl
-
-    seats, turns = [], []
-    for number, hand in enumerate(hands):
-        key = {"deal": hand["index"], "seating": number % n_seatings}
-        for seat, cards in enumerate(hand["hands"]):
-            named = {"policy": hand["policies"][seat], "cards": " ".join(cards)}
-            seats.append(key | {"seat": seat} | named | {name[:-1]: hand[name][seat] for name in ("places", "payoffs")})
-        for turn, play in enumerate(hand["plays"]):
-            turns.append(key | {"turn": turn, "seat": play["player"], "cards": " ".join(play["cards"])})
-    return {"seats": pl.DataFrame(seats), "turns": pl.DataFrame(turns)}
+    return Result("replay", shown, made, summary.hand_tables(plan, hands), {"hands": hands}, plan.rules)
 
 
 # ------------------------------------------------------------------------------------------------ cards
@@ -173,18 +172,16 @@ def hand(cards: str | Sequence[str], variant: str = DEFAULT_VARIANT) -> "Result"
 
     Among all hands of its size: `percentiles`, by fewest plays and by strength, and `rarity` of what it holds.
     """
-    import polars as pl
-
     rules, held = _hand(cards, variant)
-    from tlsim import features, handodds, handsample
+    from tlsim import handodds, handsample, legal
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling([*features.KERNELS, *handsample.KERNELS], "10 s")
-    found = features.describe_hand(rules, held)
+    _announce_compiling([*legal.KERNELS, *handsample.KERNELS], "10 s")
+    found = legal.describe_hand(rules, held)
     chops = [(name, count, " ".join(names(play))) for name, count, play in found["chops"]]
     tables = {
-        "hand": pl.DataFrame([{"cards": held.bit_count(), **{name: found[name] for name in _HAND_FACTS}}]),
+        "hand": _table(["cards", *_HAND_FACTS], [[held.bit_count(), *(found[name] for name in _HAND_FACTS)]]),
         "combinations": _table("kind count", found["combinations"].items()),
         "percentiles": handodds.percentiles(rules, held, 1, DEFAULT_LEVEL),
         "rarity": handodds.rarity(rules, held),
@@ -209,14 +206,14 @@ def moves(
     pile = 0 if on is None else _cards(on)
     if pile and opening:
         raise InputError("opening is about the first lead: there is no play to beat then")
-    from tlsim import combos
+    from tlsim import legal
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling(combos.KERNELS, "5 s")
+    _announce_compiling(legal.MOVES, "5 s")
 
-    plays = combos.moves(rules, held, pile, opening)
-    rows = [(" ".join(names(play)), *(combos.describe(rules, play) or ("", 0))) for play in plays]
+    plays = legal.moves(rules, held, pile, opening)
+    rows = [(" ".join(names(play)), *(legal.describe(rules, play) or ("", 0))) for play in plays]
     plan = {"variant": rules.name, "hand": names(held), "on": names(pile), "opening": opening}
     line = _line("moves", *names(held), *_options({"--on": " ".join(names(pile)) or None, "-v": variant}))
     may_pass = bool(pile) and not (rules.must_play and plays)
@@ -247,7 +244,10 @@ def _cards(cards: str | Sequence[str]) -> int:
 
 
 def variants(name: str | None = None, diff: tuple[str, str] | None = None) -> "Result":
-    """Return the list of built-in variants; the rules of the variant `name`; or where the two of `diff` differ."""
+    """Return the list of built-in variants; the rules of the variant `name`; or where the two of `diff` differ.
+
+    The result of a variant writes it as a TOML file: `tlsim.variants("southern,pass_locks=no").to_toml()`.
+    """
     from tlsim import rules, variantfiles
     from tlsim.result import Result, provenance
 
@@ -262,26 +262,13 @@ def variants(name: str | None = None, diff: tuple[str, str] | None = None) -> "R
     if name is not None:
         chosen = variantfiles.parse_variant(name)
         plan = {"variant": chosen.name, "summary": chosen.summary}
-        return Result("variants", plan, provenance(_line("variants", name)), _rule_book(chosen))
+        made = provenance(_line("variants", name))
+        tables = {name: _table(*table) for name, table in variantfiles.rule_book(chosen).items()}
+        return Result("variants", plan, made, tables, rules=chosen)
     known = [variantfiles.builtin(known) for known in variantfiles.builtin_names()]
     rows = [(one.name, rules.span(rules.player_counts(one)), one.cards, one.summary) for one in known]
     tables = {"variants": _table("variant players cards summary", rows)}
     return Result("variants", {}, provenance(_line("variants")), tables)
-
-
-def _rule_book(chosen: "Rules") -> "dict[str, pl.DataFrame]":
-    """Return the rules of a variant in words, each with its value and section of RULES.md, and the chop table."""
-    from tlsim.rules import format_value, rule_fields
-
-    rows = []
-    for field in rule_fields():
-        value, choices = getattr(chosen, field.name), field.metadata["choices"]
-        words = choices.get(value, "") if isinstance(choices, dict) else ""
-        if field.name != "chops":
-            meaning = field.metadata["meaning"] + (f": {words}" if words else "")
-            rows.append((field.name, format_value(value), meaning, f"§{field.metadata['section']}"))
-    chops = [(line, ", ".join(targets)) for line, targets in chosen.chops]
-    return {"rules": _table("rule value meaning section", rows), "chops": _table(["chop", "may be played on"], chops)}
 
 
 def policies(spec: str | None = None) -> "Result":
@@ -320,11 +307,11 @@ def doctor() -> "Result":
 def warmup() -> "Result":
     """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
     began = time.perf_counter()
-    from tlsim import _jit, batch, dealcount, handsample
+    from tlsim import _jit, batch, dealcount, handsample, matches
     from tlsim.result import Result, provenance
 
-    was_compiled = _jit.is_compiled([*batch.all_kernels(), *handsample.KERNELS, *dealcount.KERNELS])
-    for module in (batch, handsample, dealcount):
+    was_compiled = _jit.is_compiled([*batch.all_kernels(), *matches.KERNELS, *handsample.KERNELS, *dealcount.KERNELS])
+    for module in (batch, matches, handsample, dealcount):
         module.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
@@ -371,9 +358,17 @@ def _bench_tables(stages: "Sequence[Rate]", runs: "Sequence[Rate]") -> "dict[str
 # ------------------------------------------------------------------------------------------------ common
 
 
-def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | None, players: int | None) -> "Plan":
+def _plan(
+    variant: str,
+    policies: str | Sequence[str],
+    deals: int,
+    seed: int | None,
+    players: int | None,
+    match: int | None = None,
+    trade: str | None = None,
+) -> "Plan":
     """Return the checked plan; a seed is drawn when there is none."""
-    from tlsim.policies.load import parse_policies
+    from tlsim.policies.load import parse_policies, parse_trading
     from tlsim.rules import check_players
     from tlsim.variantfiles import parse_variant
 
@@ -381,13 +376,17 @@ def _plan(variant: str, policies: str | Sequence[str], deals: int, seed: int | N
     deals = _whole("deals", deals)
     players = check_players(rules, None if players is None else _whole("players", players))
     chosen = parse_policies([policies] if isinstance(policies, str) else list(policies), players)
+    match = None if match is None else _whole("match", match)
     if deals < 1:
-        raise InputError(f"{deals} deals: at least 1 is needed")
+        raise InputError(f"{deals} {'deals' if match is None else 'matches'}: at least 1 is needed")
     from tlsim.batch import Plan  # brings Numba along, so late
 
-    return Plan(
-        rules, players, tuple(chosen), deals, secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
-    )
+    seed = secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
+    return Plan(rules, players, tuple(chosen), deals, seed, match, None if trade is None else parse_trading(trade))
+
+
+def _match_options(plan: "Plan") -> dict[str, Any]:
+    return {"--match": plan.match, "--trade": plan.trade and plan.trade.name}
 
 
 def _whole(name: str, value: Any) -> int:

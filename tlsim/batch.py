@@ -15,27 +15,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim import combos, features, transcript
+from tlsim import legal, transcript
 from tlsim._calls import address_of
 from tlsim._jit import kernel, part
-from tlsim.cards import FULL, names
+from tlsim.cards import FULL, join, names
 from tlsim.deal import deal_hands
 from tlsim.errors import InputError, PlayFault
 from tlsim.game import (
-    FAULTS,
-    NO_FAULT,
     PLAY_HAND,
-    RAISED,
     ROW,
     TABLE,
+    TRADE_HANDS,
     call_play_hand,
+    call_trade_hands,
     play_hand_kernel,
     play_shown_hand,
+    trade_hands,
 )
 from tlsim.policies import Policy
 from tlsim.policies.load import parse_policies
 from tlsim.rules import Rules, check_players, pack
 from tlsim.tally import RARE, add_row, close_deal, n_metrics
+from tlsim.turn import BAD_TRADE, FAULTS, NO_FAULT, RAISED
 from tlsim.variantfiles import builtin
 from tlsim.view import MAX_PARAMS
 
@@ -44,6 +45,8 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 18
 _FIRST_OF_OTHERS = 1 << 9  # for policies that may be slow: nobody knows before the first block
 _SHORT, _LONG = 0.1, 0.2  # seconds
 MAX_DEALS = 10**15  # well below the 2**56 that a stream's key holds; years of work
+MAX_MATCH = 1000  # hands
+_LARGEST_METRIC = 256  # of a hand, on average: decisions, of which eight players with two decks make 151
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +56,36 @@ class Plan:
     rules: Rules
     players: int
     policies: tuple[Policy, ...]  # one a seat
-    deals: int
+    deals: int  # or matches
     seed: int
+    match: int | None = None  # hands a match; without, every deal is a hand of its own, an opening one
+    trade: Policy | None = None  # the trading policy; without, the built-in one where the rules have trading
 
     def __post_init__(self) -> None:
         check_players(self.rules, self.players)
         if len(self.policies) != self.players:
             raise InputError(f"{len(self.policies)} policies for {self.players} players: one a seat is needed")
-        if not 1 <= self.deals <= MAX_DEALS:
-            raise InputError(f"{self.deals} deals: it is from 1 to {MAX_DEALS}")
+        if self.match is not None and not 1 <= self.match <= MAX_MATCH:
+            raise InputError(f"match = {self.match}: a match has from 1 to {MAX_MATCH} hands")
+        if not 1 <= self.deals <= MAX_DEALS // (self.match or 1):
+            raise InputError(f"{self.deals} {self.unit}: it is from 1 to {MAX_DEALS // (self.match or 1)}")
         if not -(1 << 63) <= self.seed < 1 << 64:
             raise InputError(f"seed {self.seed}: it is a 64-bit integer")
+        if self.trade is not None and not self.rules.trading:
+            raise InputError(f"trading policy {self.trade.name}: {self.rules.name} has no trading (trading=yes)")
+        if self.match:
+            self._check_sums(self.match * len(self.seatings))
+
+    def _check_sums(self, hands: int) -> None:
+        """Refuse more matches than squares of sums over their hands fit in 64 bits."""
+        most = (1 << 63) // (_LARGEST_METRIC * hands) ** 2
+        if self.deals > most:
+            raise InputError(f"{self.deals} matches, each of {hands} hands in all its seatings: at most {most}")
+
+    @property
+    def unit(self) -> str:
+        """Return what is counted, and what every error bar is by."""
+        return "matches" if self.match else "deals"
 
     @property
     def distinct(self) -> list[Policy]:
@@ -79,12 +101,15 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, for JSON."""
-        sources = {policy.name: policy.source for policy in self.distinct if policy.source}
+        named = [*self.distinct, *([self.trade] if self.trade else [])]
+        sources = {policy.name: policy.source for policy in named if policy.source}
         return {
             "variant": self.rules.name,
             "players": self.players,
             "policies": [policy.name for policy in self.policies],
-            "deals": self.deals,
+            self.unit: self.deals,
+            **({"match": self.match} if self.match else {}),
+            **({"trade": self.trade.name} if self.trade else {}),
             "seed": self.seed,
             "seatings": len(self.seatings),
             **({"sources": sources} if sources else {}),  # SHA-256 of policies that are files
@@ -93,11 +118,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The deals start..stop-1 of a plan, played in all seatings."""
+    """The deals (or matches) start..stop-1 of a plan, played in all seatings."""
 
     start: int
     stop: int
-    tally: NDArray[np.int64]  # shape (2, metrics), see `tlsim.tally`
+    tally: NDArray[np.int64]  # shape (2, metrics), see `tlsim.tally`; of matches see `tlsim.matches`
     rows: NDArray[Any] | None  # dtype ROW, deal by deal, seating by seating; on request
     seconds: float
 
@@ -122,6 +147,21 @@ def seat_policy(table: Any, seat: int, policy: Any) -> None:
     table.address[seat] = policy.address
     for k in range(MAX_PARAMS):
         table.params[seat].value[k] = policy.params[k]
+
+
+@part
+def play_one(
+    rules: Any, table: Any, row: Any, play_hand: int, seed: Any, deal: int, opening: int, leader: int, dealer: int
+) -> int:
+    """Deal and play one hand; return its fault. `leader` as in `game.open_hand`; `dealer` -1: the one drawn."""
+    deal_hands(rules, table, seed, deal)
+    row.deal = deal
+    if table.trade_hands != 0 and call_trade_hands(table.trade_hands, (rules, table, seed, deal)) != NO_FAULT:
+        return table.fault  # type: ignore[no-any-return]
+    if dealer >= 0:
+        table.sight.dealer = dealer
+    call_play_hand(play_hand, (rules, table, row, opening, leader))
+    return table.fault  # type: ignore[no-any-return]
 
 
 @kernel
@@ -151,11 +191,8 @@ def play_block(
                 for seat in range(rules.players):
                     seat_policy(table, seat, policies[seatings[s, seat]])
             row = rows[(deal - start) * n_seatings + s if keep else s]
-            row.deal = deal
             row.seating = s
-            deal_hands(rules, table, seed, deal)
-            call_play_hand(play_hand, (rules, table, row, 1, -1))
-            if table.fault != NO_FAULT:
+            if play_one(rules, table, row, play_hand, seed, deal, 1, -1, -1) != NO_FAULT:
                 return deal, s
             add_row(rules, table, row, seatings[s], rare_at)
         close_deal(table, rare_at, tally)
@@ -178,6 +215,17 @@ class _Runner:
         self.policies = pack_policies(plan.distinct)
         self.seed = np.uint64(plan.seed % (1 << 64))
         self.play_hand = self._find_play_hand(shown)
+        self.trade_hands = address_of(trade_hands, TRADE_HANDS) if plan.rules.trading else 0
+
+    def new_table(self) -> Any:
+        """Return the table of one thread, shape (1,) of dtype TABLE."""
+        table = np.zeros(1, TABLE).view(np.recarray)
+        if self.trade_hands:
+            table[0]["trade_hands"] = self.trade_hands
+            if trade := self.plan.trade:
+                table[0]["trade"] = trade.address
+                table[0]["trade_params"]["value"][: len(trade.params)] = trade.params
+        return table
 
     def _find_play_hand(self, shown: bool) -> int:
         """Return the address of the kernel that plays a hand: if it can be, one that has the policy in it."""
@@ -190,7 +238,7 @@ class _Runner:
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""
         began = time.perf_counter()
-        table = np.zeros(1, TABLE).view(np.recarray)
+        table = self.new_table()
         rows = np.zeros(len(self.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
         deal, seating = self._call(table, self.seatings, start, stop, keep, rows, tally)
@@ -200,7 +248,7 @@ class _Runner:
 
     def hand(self, deal: int, seating: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the table and the row after one hand."""
-        table = np.zeros(1, TABLE).view(np.recarray)
+        table = self.new_table()
         rows = np.zeros(1, ROW).view(np.recarray)
         tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
         chosen = self.seatings[seating : seating + 1]
@@ -227,36 +275,48 @@ class _Runner:
         view = table[0]["sight"]
         seat = int(view["seat"])
         policy = self.plan.distinct[self.plan.seatings[seating][seat]].name
-        mask = int(table[0]["fault_cards"])
-        cards = " ".join(names(mask & FULL)) if mask else "a pass"
+        match = f"match {deal // self.plan.match}, " if self.plan.match else ""
+        mask, second = int(table[0]["fault_cards"]), int(table[0]["fault_second"])
+        cards = " ".join(names(join(mask & FULL, second & FULL))) if mask else "a pass"
+        where = f"(seed {self.plan.seed}, {match}deal {deal}"
+        if int(table[0]["fault"]) == BAD_TRADE:
+            offer, name = table[0]["offer"], self.plan.trade.name if self.plan.trade else "built-in"
+            gives = [join(offer[f"give_{one}"] & FULL, offer[f"give_{one}_second"] & FULL) for one in "ab"]
+            a, b = (" ".join(names(cards)) for cards in gives)
+            return f"trading policy {name}: {FAULTS[BAD_TRADE]}: {a or 'nothing'} for {b or 'nothing'} {where})"
         if int(table[0]["fault"]) == RAISED:
             cards = "nothing played"
         elif mask & ~FULL:  # what a faulty policy returns may be any number
             cards = f"{mask:#x}, a mask with bits that are no card"
         return (
             f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"
-            f" (seed {self.plan.seed}, deal {deal}, turn {int(view['n_turns'])}, seat {seat},"
-            f" hand {' '.join(names(view['hand']))})"
+            f" {where}, turn {int(view['n_turns'])}, seat {seat},"
+            f" hand {' '.join(names(join(view['hand'], view['hand_second'])))})"
         )
 
 
 def blocks(
-    plan: Plan, threads: int = 1, start: int = 0, keep_rows: bool = False, block: int | None = None
+    plan: Plan,
+    threads: int = 1,
+    start: int = 0,
+    keep_rows: bool = False,
+    block: int | None = None,
+    runner: type[_Runner] = _Runner,
 ) -> Generator[Block]:
     """Yield the blocks of a plan in order, from deal `start` on; closing the generator stops the work.
 
     `block` fixes the number of deals a block, instead of letting it grow to what takes a tenth of a second.
     """
-    runner = _Runner(plan)
+    play = runner(plan).play
     first = _FIRST_OF_OTHERS if any(policy.by_address for policy in plan.policies) else _FIRST_BLOCK
-    size = block or max(1, first // len(plan.seatings))
+    size = block or max(1, first // (len(plan.seatings) * (plan.match or 1)))
     pending: deque[Future[Block]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="tlsim") as pool:
         try:
             while start < plan.deals or pending:
                 while start < plan.deals and len(pending) <= threads:
                     stop = min(start + size, plan.deals)
-                    pending.append(pool.submit(runner.play, start, stop, keep_rows))
+                    pending.append(pool.submit(play, start, stop, keep_rows))
                     start = stop
                 done = pending.popleft().result()
                 if block is None and done.seconds < _SHORT and size < _LARGEST_BLOCK:
@@ -281,14 +341,15 @@ def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
             )
 
 
-def _smallest_plan() -> Plan:
-    return Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0)
+def smallest_plan(match: int | None = None) -> Plan:
+    """Return a plan of one hand, or match, to compile kernels with."""
+    return Plan(builtin("southern"), 4, tuple(parse_policies(["lowest"], 4)), 1, 0, match)
 
 
 def all_kernels() -> list[Any]:
     """Return the kernels that commands call."""
-    plan = _smallest_plan()
-    return [*kernels(plan), *kernels(plan, shown=True), *combos.KERNELS, *features.KERNELS, *transcript.KERNELS]
+    plan = smallest_plan()
+    return [*kernels(plan), *kernels(plan, shown=True), *legal.KERNELS, *transcript.KERNELS]
 
 
 def load(plan: Plan) -> None:
@@ -298,9 +359,8 @@ def load(plan: Plan) -> None:
 
 def warm_up() -> None:
     """Compile all kernels that commands call, or load them from the cache."""
-    plan = _smallest_plan()
+    plan = smallest_plan()
     load(plan)
     next(hands(plan, 0, 1))
-    features.describe_hand(plan.rules, FULL & 0x1FFF)
-    combos.may_follow(plan.rules, 1, 0)
+    legal.describe_hand(plan.rules, FULL & 0x1FFF)
     transcript.Hand(plan.rules, [1, 2], []).moves()

@@ -1,7 +1,8 @@
 """Cards, hands as bit masks, and their notation (RULES.md, section 1).
 
 Card `4*rank + suit` is bit number `card` of a hand, so that a rank is one hexadecimal digit (a *nibble*) of the mask,
-integer order of cards is their strength, and everything about shapes is arithmetic on the nibbles.
+integer order of cards is their strength, and everything about shapes is arithmetic on the nibbles. Second copies (two
+decks) stand 52 bits up; kernels take them as a mask of their own (`split`, `join`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,8 @@ RANKS = "3 4 5 6 7 8 9 10 J Q K A 2".split()
 SUITS = "SCDH"
 SYMBOLS = "♠♣♦♥"
 
-FULL = (1 << 52) - 1  # one deck
+DECK = 52  # cards of one deck
+FULL = (1 << DECK) - 1
 ONES = 0x1111111111111  # the lowest card (spades) of every rank: one bit a nibble
 TWOS = 0xF << 48  # the four 2s
 NO_TWOS = FULL ^ TWOS
@@ -39,33 +41,49 @@ def parse_card(text: str) -> int:
 def parse_hand(text: str) -> int:
     """Return the mask of cards separated by spaces or commas, in any order.
 
-    Raises `InputError` for an unknown card, a card given twice, and no card at all.
+    Raises `InputError` for an unknown card, a card given three times, and no card at all.
     """
-    hand = 0
-    for word in text.replace(",", " ").split():
-        card = parse_card(word)
-        if hand >> card & 1:
-            raise InputError(f"card {_NAMES[card]} is given twice: one deck holds it once")
-        hand |= 1 << card
-    if not hand:
+    cards = [parse_card(word) for word in text.replace(",", " ").split()]
+    for card in cards:
+        if cards.count(card) > 2:
+            raise InputError(f"card {_NAMES[card]} is given {cards.count(card)} times: two decks hold it twice")
+    if not cards:
         raise InputError('no cards given: write them as "3S 4S 10D"')
-    return hand
+    return mask(cards)
+
+
+def split(hand: int) -> tuple[int, int]:
+    """Return the cards that a mask holds at least once, and those that it holds twice."""
+    return hand & FULL, hand >> DECK
+
+
+def join(hand: int, second: int) -> int:
+    """Return the mask of the cards held at least once and of those held twice."""
+    return int(hand) | int(second) << DECK
+
+
+def without(hand: int, play: int) -> int:
+    """Return the mask of a hand when a play has left it."""
+    (h, s), (c, t) = split(hand), split(play)
+    return join((h & ~c) | (s & c & ~t), s & ~c)
 
 
 def mask(cards: Iterable[int]) -> int:
-    """Return the mask of card numbers."""
+    """Return the mask of card numbers, each there once or twice."""
     hand = 0
     for card in cards:
-        hand |= 1 << card
+        hand |= 1 << card if not hand >> card & 1 else 1 << (card + DECK)
     return hand
 
 
 def numbers(hand: int) -> Iterator[int]:
-    """Yield the card numbers in a mask, low to high."""
-    hand = int(hand)
+    """Yield the card numbers in a mask, low to high, those held twice twice."""
+    hand, second = split(int(hand))
     while hand:
         low = hand & -hand
         yield low.bit_length() - 1
+        if second & low:
+            yield low.bit_length() - 1
         hand ^= low
 
 

@@ -6,15 +6,11 @@ comparison. 0 is no combination, or, for the play to beat, a lead. Masks are tho
 
 from typing import Any
 
-import numpy as np
-
 from tlsim._jit import helper, highest_bit, kernel, lowest_bit, popcount, primitive
-from tlsim.cards import ONES, TWOS, names
-from tlsim.errors import InputError
-from tlsim.rules import N_TARGETS, TARGETS, Rules, check_players, pack
+from tlsim.cards import ONES, TWOS
+from tlsim.rules import N_TARGETS, TARGETS
 from tlsim.shapes import (
     DOUBLE_STRAIGHT,
-    KINDS,
     QUAD,
     QUAD_RUN,
     SINGLE,
@@ -32,7 +28,6 @@ from tlsim.shapes import (
     write_of_a_rank,
     write_straights,
 )
-from tlsim.view import VIEW
 
 # Chop classes are indices into TARGETS; these formulas hold for its order (asserted here).
 _QUAD_CLASS, _RUN_CLASS = 4, 13
@@ -273,45 +268,5 @@ def _classify(rules: Any, cards: int) -> int:
 
 
 @kernel
-def _may_follow(rules: Any, play: int, on: int) -> bool:
-    code, beaten = classify(rules[0], play), classify(rules[0], on)
-    if code == 0 or (beaten == 0 and on != 0):
-        return False
-    return beats(rules[0], code, beaten) if on != 0 else kind_of(code) != QUAD_RUN
-
-
-KERNELS = [_write_moves, _classify]  # of `moves`
-
-
-def describe(rules: Rules, cards: int) -> tuple[str, int] | None:
-    """Return the kind and length of a combination, `None` when the cards are none under these rules."""
-    code = int(_classify(pack(rules, check_players(rules, None)), cards))
-    return (KINDS[code >> 10], (code >> 6) & 15) if code else None
-
-
-def may_follow(rules: Rules, play: int, on: int) -> bool:
-    """Return whether one combination may be played on another (0: led), obligations apart."""
-    return bool(_may_follow(pack(rules, check_players(rules, None)), play, on))
-
-
-def moves(rules: Rules, hand: int, on: int = 0, opening: bool = False) -> list[int]:
-    """Return every legal play of a hand, as masks in the order of kind, length, top card and cards; passing not.
-
-    `on` is the play to beat, 0 to lead a pile; on an `opening` lead the hand's lowest card is required as
-    `rules.first_lead` says. Raises `InputError` when `on` is no combination or shares cards with the hand.
-    """
-    packed = pack(rules, check_players(rules, None))
-    views = np.zeros(1, VIEW).view(np.recarray)
-    view = views[0]
-    view["hand"] = hand
-    view["on_cards"] = on
-    view["on"] = _classify(packed, on)
-    if on and not view["on"]:
-        raise InputError(f"{' '.join(names(on))} is no combination in {rules.name}: nothing can be played on it")
-    if hand & on:
-        raise InputError(f"{' '.join(names(hand & on))} is both in the hand and on the pile")
-    if opening and not on and rules.first_lead != "free":
-        view["required"] = hand & -hand
-    n = _write_moves(packed, views)
-    found = [int(play) for play in view["plays"][:n]]
-    return sorted(found, key=lambda play: (_classify(packed, play), play))
+def _beats(rules: Any, code: int, on: int) -> bool:
+    return beats(rules[0], code, on)

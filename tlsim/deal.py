@@ -55,17 +55,39 @@ def deal_any(table: Any, players: int, cards: int) -> None:
         table.hands[seat] = hand
 
 
+@helper
+def deal_two_decks(table: Any, players: int, cards: int) -> None:
+    """Deal `cards` to each player, one by one from what remains of two decks, a and b."""
+    a, b, size = FULL, FULL, 104
+    for seat in range(players):
+        hand, second = 0, 0
+        for _ in range(cards):
+            k, n = below(draw_open(table.deal_stream), size), popcount(a)
+            size -= 1
+            of_a = -int(k < n)  # nobody can predict which: no branch
+            card_a, card_b = kth_bit(a, k) & of_a, kth_bit(b, k - n) & ~of_a
+            a ^= card_a
+            b ^= card_b
+            second |= hand & (card_a | card_b)
+            hand |= card_a | card_b
+        table.hands[seat], table.hands_second[seat] = hand, second
+
+
 @part
 def deal_hands(rules: Any, table: Any, seed: Any, deal: int) -> None:
     """Deal the hands of one deal and draw its dealer; key the streams of the policies."""
     set_key(table.deal_stream, seed, deal, DEAL, 0)
     open_stream(table.deal_stream)
-    if rules.players == 4 and rules.cards == 13:
+    if rules.players == 4 and rules.cards == 13 and rules.decks == 1:
         deal_four_by_13(table)
-    else:
+    elif rules.decks == 1:
         deal_any(table, rules.players, rules.cards)
+    else:
+        deal_two_decks(table, rules.players, rules.cards)
     table.sight.dealer = below(draw_open(table.deal_stream), rules.players)
     for seat in range(rules.players):
         table.dealt[seat] = table.hands[seat]
+        if rules.decks == 2:
+            table.dealt_second[seat] = table.hands_second[seat]
         if table.policy[seat] != LOWEST:  # which never draws
             set_key(table.streams[seat], seed, deal, POLICY, seat)

@@ -3,13 +3,11 @@
 Hands are masks of one deck (`tlsim.cards`); `rules` is the packed record of `tlsim.rules.pack`.
 """
 
-from collections import Counter
 from typing import Any
 
 from tlsim._jit import helper, kernel, popcount, primitive
 from tlsim.cards import BLACK, NO_TWOS, ONES, RED, TWOS
-from tlsim.combos import describe, moves
-from tlsim.rules import INSTANT_WINS, Rules, check_players, chop_line, pack
+from tlsim.rules import INSTANT_WINS
 from tlsim.shapes import count_at, count_doubles, counts, covered, double_starts, presence, quads, runs, up1, up2, up3
 
 _FOUR_TWOS = INSTANT_WINS.index("four-twos")
@@ -19,13 +17,12 @@ _THREES_TO_FIVES = 0x111
 BLACK_TWO, RED_TWO, DOUBLE_STRAIGHT_3, QUAD_LEFT, DOUBLE_STRAIGHT_4 = 1, 2, 3, 4, 5
 
 
-@helper
-def instant_win_bits(rules: Any, hand: int) -> int:
-    """Return the instant wins that a hand holds, whichever the rule set has: bit i is INSTANT_WINS[i] (section 6)."""
-    lattice = counts(hand)
-    paired = presence(hand & covered(hand))
-    four = quads(hand)
-    pairs = popcount(paired) + (popcount(four) if rules.six_pairs_quads_twice else 0)
+@primitive
+def instant_win_bits_of(rules: Any, hand: int, paired: int, pairs: int, threes: int, twos: int) -> int:
+    """Return the instant wins that a hand holds, whichever the rule set has: bit i is INSTANT_WINS[i] (section 6).
+
+    `hand` are its cards, `paired` the ranks with two cards, `pairs` their number as six pairs count it.
+    """
     bits = 0
     if presence(hand & NO_TWOS) == ONES & NO_TWOS:
         bits |= 1
@@ -35,21 +32,32 @@ def instant_win_bits(rules: Any, hand: int) -> int:
         bits |= 8
     if hand & RED == 0 or hand & BLACK == 0:
         bits |= 16
-    if count_at(lattice, 0) == 4:
+    if threes >= 4:
         bits |= 32
     if paired & _THREES_TO_FIVES == _THREES_TO_FIVES:
         bits |= 64
     if rules.cards != 13 and rules.instant_wins_any_size == 0:
         bits = 0
-    if hand & TWOS == TWOS:
-        bits |= 1 << _FOUR_TWOS
-    return bits
+    return bits | (1 << _FOUR_TWOS if twos >= 4 else 0)
+
+
+@helper
+def instant_win_bits(rules: Any, hand: int) -> int:
+    """Return `instant_win_bits_of` for one deck."""
+    lattice, paired = counts(hand), presence(hand & covered(hand))
+    pairs = popcount(paired) + (popcount(quads(hand)) if rules.six_pairs_quads_twice else 0)
+    return instant_win_bits_of(rules, hand, paired, pairs, count_at(lattice, 0), count_at(lattice, 12))
 
 
 @helper
 def instant_win(rules: Any, hand: int, opening: int) -> int:
     """Return the rank in the rule set's priority (0 the best) of the hand's best instant win, -1 for none."""
-    bits = instant_win_bits(rules, hand)
+    return pick_instant_win(rules, instant_win_bits(rules, hand), opening)
+
+
+@helper
+def pick_instant_win(rules: Any, bits: int, opening: int) -> int:
+    """Return the rank in the rule set's priority (0 the best) of the best of the instant wins that are bits."""
     if bits == 0:
         return -1
     for i in range(len(INSTANT_WINS)):
@@ -92,10 +100,8 @@ def count_straights_any(lattice: int, straight_min: int) -> int:
 
 
 @primitive
-def count_straights(lattice: int, straight_min: int) -> int:
-    """Return `count_straights_any`, for the usual straights of 3 and more with the two ranks below at hand."""
-    if straight_min != 3:
-        return count_straights_any(lattice, straight_min)
+def count_usual_straights(lattice: int) -> int:
+    """Return the number of straights of 3 and more cards: `count_straights_any` with the two ranks below at hand."""
     total, t, a, b = 0, 0, lattice & 15, (lattice >> 4) & 15
     for rank in range(2, 13):
         c = (lattice >> (4 * rank)) & 15
@@ -105,25 +111,56 @@ def count_straights(lattice: int, straight_min: int) -> int:
     return total
 
 
-@helper
-def count_leads(rules: Any, hand: int) -> int:
-    """Return the number of plays that may be led from a hand without obligation: all kinds, all choices of suits."""
+@primitive
+def count_straights(lattice: int, straight_min: int) -> int:
+    """Return the number of straights of a count lattice."""
+    return count_usual_straights(lattice) if straight_min == 3 else count_straights_any(lattice, straight_min)
+
+
+@primitive
+def count_of_a_kind(hand: int, quad_cards: int) -> int:
+    """Return the number of singles, pairs, triples and quads of a hand."""
     x, y, z = up1(hand), up2(hand), up3(hand)
     a, b, c = hand & x, hand & y, hand & z
     n = popcount(hand) + popcount(a) + popcount(b) + popcount(c)
-    n += popcount(a & y) + popcount(a & z) + popcount(b & z) + popcount(a & y & z & rules.quad_cards)
-    ranks = presence(hand)
-    if ranks & (ranks >> 4) & (ranks >> 8) == 0:
-        return n
-    n += count_straights(counts(hand & rules.straight_cards), rules.straight_min)
-    h = hand & rules.double_cards
-    pairs = presence((a | b | c) & rules.double_cards)
-    if pairs & (pairs >> 4) & (pairs >> 8) != 0:
-        for length in range(3, rules.double_straight_max + 1):
-            if double_starts(h, h, length) == 0:
-                break
-            n += count_doubles(h, h, length)
+    return n + popcount(a & y) + popcount(a & z) + popcount(b & z) + popcount(a & y & z & quad_cards)
+
+
+@helper
+def count_all_doubles(rules: Any, hand: int) -> int:
+    """Return the number of double straights of a hand."""
+    h, n = hand & rules.double_cards, 0
+    for length in range(3, rules.double_straight_max + 1):
+        if double_starts(h, h, length) == 0:
+            break
+        n += count_doubles(h, h, length)
     return n
+
+
+@helper
+def count_leads(rules: Any, hand: int) -> int:
+    """Return the number of plays that may be led from a hand without obligation: all kinds, all choices of suits."""
+    n = count_of_a_kind(hand, rules.quad_cards) + count_all_doubles(rules, hand)
+    return n + count_straights(counts(hand & rules.straight_cards), rules.straight_min)
+
+
+@kernel
+def count_leads_of(rules_: Any, hands: Any, found: Any) -> None:
+    """Write `count_leads` of many hands, eight at a time in vector instructions."""
+    rules = rules_[0]
+    if rules.straight_min != 3:
+        for i in range(len(hands)):
+            found[i] = count_leads(rules, hands[i])
+        return
+    straight_cards, double_cards, quad_cards = rules.straight_cards, rules.double_cards, rules.quad_cards
+    for i in range(len(hands)):
+        hand = hands[i]
+        n = count_of_a_kind(hand, quad_cards) + count_usual_straights(counts(hand & straight_cards))
+        pairs = presence(hand & covered(hand) & double_cards)
+        found[i] = n if pairs & (pairs >> 4) & (pairs >> 8) == 0 else -n
+    for i in range(len(hands)):
+        if found[i] < 0:
+            found[i] = count_all_doubles(rules, hands[i]) - found[i]
 
 
 # ------------------------------------------------------------------------------------------------ fewest plays
@@ -145,7 +182,7 @@ def _fewest(rules: Any, lattice: int, twos_straight: int, twos_double: int, best
         rank += 1
     one = 1 << (4 * rank)
     n = count_at(lattice, rank)
-    most = 3 if rank == 12 and rules.quad_cards & TWOS == 0 and n == 4 else n
+    most = 3 if rank == 12 and rules.quad_cards & TWOS == 0 else 4
     # all cards of the lowest rank at once, then fewer: the rest of them goes by runs
     rest, last = lattice, rank
     while last < 13 and count_at(lattice, last) >= 1 and (last < 12 or twos_straight):
@@ -159,17 +196,26 @@ def _fewest(rules: Any, lattice: int, twos_straight: int, twos_double: int, best
         last += 1
         if 3 <= last - rank <= rules.double_straight_max:
             best = min(best, 1 + _fewest(rules, rest, twos_straight, twos_double, best - 1))
-    for taken in range(most, 0, -1):
+    for taken in range(min(n, most), 0, -1):
         best = min(best, 1 + _fewest(rules, lattice - taken * one, twos_straight, twos_double, best - 1))
     return best
 
 
 @helper
-def fewest_plays(rules: Any, hand: int) -> int:
-    """Return the fewest plays that shed a hand when nobody answers: leads only, obligations apart."""
+def fewest_plays_of(rules: Any, lattice: int, n: int) -> int:
+    """Return the fewest plays that shed the n cards of a count lattice, of one deck or two, when nobody answers.
+
+    Leads only, obligations apart.
+    """
     twos_straight = 1 if rules.straight_cards & TWOS else 0
     twos_double = 1 if rules.double_cards & TWOS else 0
-    return _fewest(rules, counts(hand), twos_straight, twos_double, popcount(hand) + 1)
+    return _fewest(rules, lattice, twos_straight, twos_double, n + 1)
+
+
+@helper
+def fewest_plays(rules: Any, hand: int) -> int:
+    """Return `fewest_plays_of` for a hand of one deck."""
+    return fewest_plays_of(rules, counts(hand), popcount(hand))
 
 
 # ------------------------------------------------------------------------------------------------ leftovers
@@ -223,57 +269,10 @@ def _instant_win_kind(rules: Any, hand: int, opening: int) -> int:
 
 
 @kernel
-def _fewest_plays(rules: Any, hand: int) -> int:
-    return fewest_plays(rules[0], hand)
+def _fewest_plays(rules: Any, lattice: int, n: int) -> int:
+    return fewest_plays_of(rules[0], lattice, n)
 
 
 @kernel
 def _count_leads(rules: Any, hand: int) -> int:
     return count_leads(rules[0], hand)
-
-
-KERNELS = [_instant_win_kind, _fewest_plays, _count_leads]
-
-
-def instant_win_name(rules: Rules, hand: int, opening: bool) -> str | None:
-    """Return the instant win that a dealt hand has, `None` for none; on an `opening` hand there are more."""
-    kind = int(_instant_win_kind(_packed_for(rules, hand), hand, int(opening)))
-    return INSTANT_WINS[kind] if kind >= 0 else None
-
-
-def describe_hand(rules: Rules, hand: int) -> dict[str, Any]:
-    """Return what a hand holds.
-
-    `combinations`: how many by kind, runs by length; `chops`: `(name, how many, the lowest as a mask)` of what the chop
-    table lists; `instant_win` and `opening_instant_win`: names or `None`; `legal_leads`, `fewest_plays`: numbers.
-    """
-    packed = _packed_for(rules, hand)
-    combinations: Counter[str] = Counter()
-    chops: dict[str, list[int]] = {}
-    for play in [*moves(rules, hand), *_quad_runs(rules, hand)]:
-        kind, length = describe(rules, play) or ("", 0)
-        name = kind if length == 1 else f"{kind}-{length}"
-        combinations[name] += 1
-        if chop_line(rules, name):
-            chops.setdefault(name, []).append(play)
-    return {
-        "combinations": dict(combinations),
-        "chops": [(name, len(found), found[0]) for name, found in chops.items()],
-        "instant_win": instant_win_name(rules, hand, False),
-        "opening_instant_win": instant_win_name(rules, hand, True),
-        "legal_leads": int(_count_leads(packed, hand)),
-        "fewest_plays": int(_fewest_plays(packed, hand)),
-    }
-
-
-def _packed_for(rules: Rules, hand: int) -> Any:
-    """Return the packed rules for hands of this size: instant wins are those of a hand dealt with so many cards."""
-    packed = pack(rules, check_players(rules, None))
-    packed[0]["cards"] = hand.bit_count()
-    return packed
-
-
-def _quad_runs(rules: Rules, hand: int) -> list[int]:
-    """Return the quad runs of a hand, which only answer and so are no leads."""
-    windows = [((1 << (4 * n)) - 1) << (4 * rank) for n in (2, 3) for rank in range(13 - n)]
-    return [play for play in windows if play & hand == play and describe(rules, play)]

@@ -7,33 +7,36 @@ hand leaves its result in a `ROW`, and its turns in the view.
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, types
 
-from tlsim._calls import RAISED as POLICY_RAISED
+from tlsim import double_deck
 from tlsim._calls import call_by_address
-from tlsim._jit import helper, lowest_bit, part, popcount, primitive, scalar_kernel
+from tlsim._jit import from_dtype, lowest_bit, part, popcount, scalar_kernel, types
 from tlsim.cards import TWOS
-from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
-from tlsim.features import instant_kind, instant_win, leftover
+from tlsim.combos import matches
+from tlsim.features import instant_kind, instant_win
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
-from tlsim.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, random
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS, RULES
-from tlsim.shapes import QUAD_RUN
 from tlsim.tally import MAX_METRICS
-from tlsim.view import C_SIGNATURE, MAX_DECISIONS, MAX_SEATS, PARAMS, VIEW
-
-# What is wrong with a play, as `play_hand` reports it.
-NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS = range(7)
-FAULTS = {
-    RAISED: "the policy raised an exception",
-    NOT_HELD: "it does not hold these cards",
-    ILLEGAL: "this is not a legal play",
-    MUST_LEAD: "the leader of a pile may not pass",
-    MUST_PLAY: "it may not pass while it can play (must_play)",
-    SCRIPT_ENDS: "the plays given end before the hand does",
-}
-SCRIPT_IS_OVER = POLICY_RAISED + 1  # what a script answers then: no cards are that word
+from tlsim.trading import OFFER, trade_all
+from tlsim.turn import (
+    BAD_TRADE,
+    NO_FAULT,
+    after,
+    code_of_play,
+    decide_any,
+    decide_plain,
+    fault_of,
+    holds_play,
+    next_seat,
+    note_beaten,
+    note_turn,
+    settle_pile,
+    show_play,
+    show_turn,
+    stop_at_fault,
+)
+from tlsim.view import MAX_DECISIONS, MAX_SEATS, PARAMS, VIEW
 
 # The result of one hand.
 ROW = np.dtype(
@@ -61,18 +64,29 @@ TABLE = np.dtype(
     (
         np.record,
         [
-            ("hands", "i8", (MAX_SEATS,)),  # the cards each seat holds now
+            ("hands", "i8", (MAX_SEATS,)),  # the cards each seat holds now …
+            ("hands_second", "i8", (MAX_SEATS,)),  # … and of which a second copy (two decks)
             ("dealt", "i8", (MAX_SEATS,)),
+            ("dealt_second", "i8", (MAX_SEATS,)),
             ("sight", VIEW),
             ("streams", STREAM, (MAX_SEATS,)),  # of the policy in each seat
             ("deal_stream", STREAM),
             ("policy", "i8", (MAX_SEATS,)),  # the number of the policy in each seat …
             ("address", "i8", (MAX_SEATS,)),  # … and its address, 0 for those without
             ("params", PARAMS, (MAX_SEATS,)),  # … and its parameters
+            ("before", "i8", (MAX_SEATS,)),  # the hands before trading
+            ("before_second", "i8", (MAX_SEATS,)),
+            ("trade_hands", "i8"),  # address of the kernel `trade_hands`; 0: no trading
+            ("trade", "i8"),  # address of the trading policy; 0: the built-in one
+            ("trade_params", PARAMS),
+            ("trade_stream", STREAM),
+            ("offer", OFFER),
             ("script", "i8", (MAX_DECISIONS,)),  # the turns of the policy SCRIPT, whoever's they are
+            ("script_second", "i8", (MAX_DECISIONS,)),
             ("n_script", "i8"),
             ("fault", "i8"),  # what is wrong with the last play; NO_FAULT
             ("fault_cards", "i8"),
+            ("fault_second", "i8"),
             ("pile_value", "i8"),  # chop penalties of this pile, half units
             ("payer", "i8"),  # who pays them, -1: nobody, it went out on the play that was chopped …
             ("payee", "i8"),  # … and to whom
@@ -83,166 +97,13 @@ TABLE = np.dtype(
     )
 )
 
-call_policy = call_by_address(C_SIGNATURE)
 PLAY_HAND = types.int64(from_dtype(RULES), from_dtype(TABLE), from_dtype(ROW), types.int64, types.int64)
 call_play_hand = call_by_address(PLAY_HAND)
+TRADE_HANDS = types.int64(from_dtype(RULES), from_dtype(TABLE), types.uint64, types.int64)
+call_trade_hands = call_by_address(TRADE_HANDS)
 
 
-# ------------------------------------------------------------------------------------------------ who acts
-
-
-@primitive
-def after(seats: int, seat: int) -> int:
-    """Return a mask of seats as seen from a seat: bit k is the seat k + 1 places on, its own not among them.
-
-    Eight chairs stand around the table; empty ones are just never in a mask.
-    """
-    return ((seats | seats << 8) >> (seat + 1)) & 0x7F
-
-
-@primitive
-def next_seat(seats: int, seat: int) -> int:
-    """Return the first of a mask of seats in turn order after `seat`."""
-    return (seat + 1 + lowest_bit(after(seats, seat))) & 7
-
-
-@helper
-def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
-    """Return the cards that a policy plays which is not a compiled function called by its address."""
-    table.sight.hand, table.sight.on = hand, on
-    stream = table.streams[seat]
-    if table.policy[seat] == BY_C_ADDRESS:
-        return call_policy(table.address[seat], (rules, table.sight, stream, table.params[seat], hand, on))
-    if table.policy[seat] == LOWEST:
-        return lowest.choose(rules, table.sight, stream)
-    if table.policy[seat] == RANDOM:
-        return random.choose(rules, table.sight, stream)
-    turn = table.sight.n_turns
-    return table.script[turn] if turn < table.n_script else SCRIPT_IS_OVER
-
-
-@part
-def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
-    """Return the cards that the policy in a seat plays, whichever it is, or a word that says why it plays none."""
-    at = np.uint64(seat)
-    if table.policy[at] != BY_ADDRESS:
-        return decide_otherwise(rules, table, seat, hand, on)
-    return call_policy(table.address[at], (rules, table.sight, table.streams[at], table.params[at], hand, on))
-
-
-@part
-def decide_plain(rules: Any, table: Any, seat: int) -> int:
-    """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place."""
-    if table.policy[np.uint64(seat)] == LOWEST:
-        return lowest.choose_free(rules, table.sight)
-    return random.choose_free(rules, table.sight, table.streams[np.uint64(seat)])
-
-
-@helper
-def can_come_back(rules: Any, view: Any, hand: int, on: int) -> bool:
-    """Return whether a seat that has passed holds an unlocked chop that beats the play (section 4.5)."""
-    view.hand, view.on, view.required, view.asked_again = hand, on, 0, 1
-    return legal_plays(rules, view) > 0
-
-
-# ------------------------------------------------------------------------------------------------ one turn
-
-
-@helper
-def could_play(rules: Any, view: Any, hand: int, on: int) -> bool:
-    """Return whether a hand holds a legal play on `on`; the policy may have changed the view since."""
-    view.hand, view.on, view.required, view.asked_again = hand, on, 0, 0
-    return legal_plays(rules, view) > 0
-
-
-@helper
-def fault_when_bound(rules: Any, view: Any, hand: int, on: int, required: int, again: int, cards: int) -> int:
-    """Return what is wrong with a play or pass under the obligations of the first lead and of sections 4.5 and 9."""
-    if cards == 0:
-        return MUST_PLAY if rules.must_play != 0 and again == 0 and could_play(rules, view, hand, on) else NO_FAULT
-    return NO_FAULT if keeps_obligations(rules, hand, on, required, again, cards) else ILLEGAL
-
-
-@part
-def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
-    """Return what is wrong with what the seat to act plays, obligations apart."""
-    if cards == 0:
-        return NO_FAULT if on != 0 else MUST_LEAD
-    if cards & ~hand != 0:
-        return NOT_HELD
-    if on != 0:
-        return NO_FAULT if code != 0 and beats(rules, code, on) else ILLEGAL
-    return NO_FAULT if code != 0 and kind_of(code) != QUAD_RUN else ILLEGAL
-
-
-@part
-def fault_of(
-    rules: Any, table: Any, hand: int, on: int, required: int, again: int, cards: int, code: int, bound: bool
-) -> int:
-    """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing."""
-    fault = basic_fault(rules, hand, on, cards, code)
-    if fault == NO_FAULT and (bound or (on == 0 and required != 0)):
-        return fault_when_bound(rules, table.sight, hand, on, required, again, cards)
-    return fault
-
-
-@helper
-def note_beaten(rules: Any, table: Any, row: Any, seat: int, code: int, on: int, on_cards: int, payer: int) -> None:
-    """Count a chop, and enter it into the chop penalties of the pile when it is a paid one (sections 3 and 10).
-
-    Paid are combinations of the chop table on 2s or on combinations of the chop table, of their own kind or not.
-    `payer` is the owner of the play that is beaten, -1 when it went out on it.
-    """
-    chop, beaten = chop_class(code), chop_class(on)
-    if not matches(code, on):
-        row.chops[chop] += 1
-        row.any_chop = 1
-    if rules.chop_penalties == 0 or rules.chop_classes >> chop & 1 == 0:
-        return
-    if beaten < 3 or rules.chop_classes >> beaten & 1:
-        table.pile_value += leftover(rules, on_cards)
-        table.payer = payer
-        table.payee = seat
-
-
-@helper
-def settle_pile(table: Any) -> None:
-    """Let the owner of the last play that was chopped pay the last chopper, unless it went out on that play."""
-    if table.payer >= 0:
-        table.owed[table.payer] -= table.pile_value
-        table.owed[table.payee] += table.pile_value
-    table.pile_value = 0
-
-
-@helper
-def stop_at_fault(table: Any, fault: int, cards: int, seat: int, holding: int, turns: int) -> int:
-    """Return the seats that hold cards, with the fault and its place noted in the table."""
-    table.fault = RAISED if cards == POLICY_RAISED else SCRIPT_ENDS if cards == SCRIPT_IS_OVER else fault
-    table.fault_cards = cards
-    table.sight.seat, table.sight.n_turns = seat, turns
-    return holding
-
-
-@part
-def show_turn(
-    view: Any, seat: int, hand: int, on: int, again: int, passed: int, turns: int, bound: bool, shown: bool
-) -> None:
-    """Write what the seat to act has to know; with `shown` the hand and the play to beat go with the call."""
-    if bound:
-        view.asked_again = again
-    if shown:
-        view.seat, view.passed, view.n_turns = seat, passed, turns
-    else:
-        view.hand, view.on = hand, on
-
-
-@part
-def show_play(table: Any, seat: int, cards: int, rest: int) -> None:
-    """Write a play, and what remains of the hand, to what everybody has seen."""
-    at, view = np.uint64(seat), table.sight
-    view.owner, view.on_cards = seat, cards
-    view.left[at] = popcount(rest)
-    view.played[at] = table.dealt[at] ^ rest
+# ------------------------------------------------------------------------------------------------ playing it out
 
 
 @part
@@ -254,11 +115,24 @@ def is_over(rules: Any, holding: int) -> bool:
 
 
 @part
-def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
+def take_cards(table: Any, seat: int, hand: int, held: int, cards: int, second: int, shown: bool, two: bool) -> int:
+    """Take a play from a hand; return the cards that remain, of those there twice one copy."""
+    rest = double_deck.rest_of(hand, held, cards, second) if two else hand ^ cards
+    if shown:
+        show_play(table, seat, cards, second, rest, held & ~cards, two)
+    table.hands[np.uint64(seat)] = rest
+    if two:
+        table.hands_second[np.uint64(seat)] = held & ~cards
+        table.sight.on_cards, table.sight.on_second = cards, second
+    return rest
+
+
+@part
+def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bool) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
-    The state is local: a policy writes to its view what it likes, and changes nothing. Stops at a fault. Compiled for
-    each `bound` (obligations after the first lead, or paid chops) and `shown` (somebody reads the whole view).
+    The state is local: a policy that writes to its view changes nothing. Stops at a fault. `bound`: there are
+    obligations after the first lead, or paid chops; `shown`: somebody reads the whole view; `two`: two decks.
     """
     view = table.sight
     required = view.required
@@ -266,32 +140,33 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
     turns, passes, piles = 0, 0, 0
     while True:
         piles += 1
-        on, on_cards, owner, seat = 0, 0, leader, leader
-        view.on_cards = 0
+        on, on_cards, on_second, owner, seat, view.on_cards = 0, 0, 0, leader, leader, 0
         passed, waiting = 0, 0  # masks: seats that passed; those still to be asked for this play, as `after` sees them
         while True:
             hand = table.hands[np.uint64(seat)]
             again = (passed >> seat) & 1 if bound else 0
-            show_turn(view, seat, hand, on, again, passed, turns, bound, shown)
-            cards = decide_any(rules, table, seat, hand, on) if shown else decide_plain(rules, table, seat)
-            code = classify(rules, cards)
-            fault = fault_of(rules, table, hand, on, required, again, cards, code, bound)
+            held = table.hands_second[np.uint64(seat)] if two else 0
+            show_turn(view, seat, hand, held, on, again, passed, turns, bound, shown, two)
+            cards = decide_any(rules, table, seat, hand, on) if shown else decide_plain(rules, table, seat, two)
+            second = view.second if two else 0
+            code = code_of_play(rules, cards, second, two)
+            last = (on, on_cards, on_second, required, again)
+            fault = fault_of(rules, table, seat, hand, held, last, cards, second, code, bound, two)
             if fault != NO_FAULT:
-                return stop_at_fault(table, fault, cards, seat, holding, turns)
+                return stop_at_fault(table, fault, cards, second, seat, holding, turns)
             if shown:
-                view.turn_seat[np.uint64(turns)], view.turn_cards[np.uint64(turns)] = seat, cards
+                note_turn(view, turns, seat, cards, second, two)
             turns += 1
             if cards == 0:
                 passes, passed = passes + 1, passed | 1 << seat
             else:
-                if on != 0 and (bound or not matches(code, on)):
-                    note_beaten(rules, table, row, seat, code, on, on_cards, owner if (holding >> owner) & 1 else -1)
-                on, on_cards, owner, required = code, cards, seat, 0
+                if on != 0 and ((bound and rules.chop_penalties) or not matches(code, on)):
+                    payer = owner if (holding >> owner) & 1 else -1
+                    note_beaten(rules, table, row, seat, code, on, on_cards, on_second, payer)
+                on, on_cards, on_second, owner, required = code, cards, second, seat, 0
                 view.required = 0
-                if shown:
-                    show_play(table, seat, cards, hand ^ cards)
-                table.hands[np.uint64(seat)] = hand ^ cards
-                if hand == cards:
+                rest = take_cards(table, seat, hand, held, cards, second, shown, two)
+                if rest == 0:
                     row.places[seat] = rules.players + 1 - popcount(holding)
                     view.holding = holding = holding ^ 1 << seat
                     if is_over(rules, holding):
@@ -303,7 +178,8 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
                 step = lowest_bit(waiting) + 1
                 waiting >>= step
                 seat = (seat + step) & 7
-                if not bound or (passed >> seat) & 1 == 0 or can_come_back(rules, view, table.hands[seat], on):
+                asked = not bound or (passed >> seat) & 1 == 0
+                if asked or holds_play(rules, table, seat, on, on_cards, on_second, 1):
                     break
             else:
                 break  # back at the owner: the pile is won
@@ -320,24 +196,31 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool) -> int:
 
 
 @part
-def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> None:
-    """Set the view, the row and the first lead for dealt hands; `leader` -1: the holder of the lowest card leads."""
+def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int, two: bool) -> None:
+    """Set the view, the row and the first lead for dealt hands.
+
+    `leader` -1: section 4.3 says who leads, and what that must hold; else that seat leads freely.
+    """
     view = table.sight
     lowest_dealt = 0
     for seat in range(rules.players):
         lowest_dealt |= table.hands[seat]
     lowest_dealt &= -lowest_dealt
-    holder, seats = 0, (1 << rules.players) - 1
+    holders, seats = 0, (1 << rules.players) - 1
     while seats != 0:
         at = np.uint64(lowest_bit(seats))
         seats &= seats - 1
         view.left[at] = popcount(table.hands[at])
         view.played[at] = 0
         table.owed[at] = 0
-        holder = np.int64(at) if table.hands[at] & lowest_dealt != 0 else holder
-    leader = holder if leader < 0 else leader
+        holders |= 1 << np.int64(at) if table.hands[at] & lowest_dealt != 0 else 0
+        if two:
+            view.left[at] += popcount(table.hands_second[at])
+            view.played_second[at] = 0
     view.opening = opening
-    view.required = lowest_dealt if opening and rules.first_lead != 2 else 0
+    view.required = lowest_dealt if leader < 0 and rules.first_lead != 2 else 0
+    if leader < 0:  # with two decks there may be two holders, and the dealer comes last
+        leader = next_seat(holders, view.dealer) if two and holders & (holders - 1) else lowest_bit(holders)
     view.holding = (1 << rules.players) - 1
     view.n_turns = 0
     view.asked_again = 0
@@ -357,12 +240,16 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> No
 
 
 @part
-def find_instant_win(rules: Any, table: Any, row: Any) -> int:
+def find_instant_win(rules: Any, table: Any, row: Any, two: bool) -> int:
     """Return the seat that wins at once, -1 for none: the best kind, then the first from the leader (section 6)."""
     winner, best = -1, 1 << 8
     for step in range(rules.players):
         seat = (row.leader + step) % rules.players
-        priority = instant_win(rules, table.hands[seat], table.sight.opening)
+        hand, opening = table.hands[seat], table.sight.opening
+        if two:
+            priority = double_deck.instant_win(rules, hand, table.hands_second[seat], opening)
+        else:
+            priority = instant_win(rules, hand, opening)
         if 0 <= priority < best:
             winner, best = seat, priority
     if winner >= 0:
@@ -371,21 +258,22 @@ def find_instant_win(rules: Any, table: Any, row: Any) -> int:
 
 
 @part
-def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool) -> int:
+def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool, two: bool) -> int:
     """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none."""
-    open_hand(rules, table, row, opening, leader)
+    open_hand(rules, table, row, opening, leader, two)
     if rules.instant_wins[0] >= 0 or rules.opening_instant_wins[0] >= 0:
-        winner = find_instant_win(rules, table, row)
+        winner = find_instant_win(rules, table, row, two)
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
-    holding = play_out(rules, table, row, bound, shown)
+    holding = play_out(rules, table, row, bound, shown, two)
     if table.fault != NO_FAULT:
         return table.fault
     place_the_rest(rules, table, row, holding)
     left = holding
     while left != 0:
-        row.twos_left += popcount(table.hands[np.uint64(lowest_bit(left))] & TWOS)
+        seat = np.uint64(lowest_bit(left))
+        row.twos_left += popcount(table.hands[seat] & TWOS) + popcount(table.hands_second[seat] & TWOS)
         left &= left - 1
     pay(rules, table, row, holding)
     return NO_FAULT
@@ -394,19 +282,31 @@ def play_dealt(rules: Any, table: Any, row: Any, opening: int, leader: int, boun
 @scalar_kernel
 def play_plain_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for rules without obligations after the first lead or paid chops, and built-in policies."""
-    return play_dealt(rules, table, row, opening, leader, False, False)
+    return play_dealt(rules, table, row, opening, leader, False, False, False)
 
 
 @scalar_kernel
 def play_shown_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for the same rules, any policies, and the whole view."""
-    return play_dealt(rules, table, row, opening, leader, False, True)
+    return play_dealt(rules, table, row, opening, leader, False, True, False)
 
 
 @scalar_kernel
 def play_any_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
-    """Return `play_dealt` for all rules, any policies, and the whole view."""
-    return play_dealt(rules, table, row, opening, leader, True, True)
+    """Return `play_dealt` for all rules with one deck, any policies, and the whole view."""
+    return play_dealt(rules, table, row, opening, leader, True, True, False)
+
+
+@scalar_kernel
+def play_plain_two_deck_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Return `play_plain_hand` for two decks."""
+    return play_dealt(rules, table, row, opening, leader, False, False, True)
+
+
+@scalar_kernel
+def play_any_two_deck_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
+    """Return `play_any_hand` for two decks."""
+    return play_dealt(rules, table, row, opening, leader, True, True, True)
 
 
 def play_hand_kernel(rules: Any, shown: bool) -> Any:
@@ -416,4 +316,16 @@ def play_hand_kernel(rules: Any, shown: bool) -> Any:
     """
     bound = rules["must_play"] | rules["unlocked_classes"] | rules["chop_penalties"]
     bound |= (1 - rules["finish_on_two"]) | (1 - rules["pass_locks"])
+    if rules["decks"] == 2:
+        return play_any_two_deck_hand if bound or shown else play_plain_two_deck_hand
     return play_any_hand if bound else play_shown_hand if shown else play_plain_hand
+
+
+@scalar_kernel
+def trade_hands(rules: Any, table: Any, seed: Any, deal: int) -> int:
+    """Let the seats trade after the deal (section 8); return the fault of the trading policy, NO_FAULT for none.
+
+    Apart from the kernels that deal and play, since few rules have it.
+    """
+    table.fault = NO_FAULT if trade_all(rules, table, seed, deal) else BAD_TRADE
+    return table.fault

@@ -175,7 +175,10 @@ def _instant_columns(rules: Rules, cards: int) -> list[Column]:
     assert [name.replace("_", "-") for name in shapes] == list(INSTANT_WINS)
 
     def wins(kinds: tuple[str, ...]) -> pl.Expr:
-        counted = (k for k in kinds if cards == 13 or rules.instant_wins_any_size or k == "four-twos")
+        off = {"four-twos"} if rules.trading else set()  # section 6
+        counted = (
+            k for k in kinds if k not in off and (cards == 13 or rules.instant_wins_any_size or k == "four-twos")
+        )
         return _any([shapes[kind.replace("-", "_")][1] for kind in counted])
 
     return [

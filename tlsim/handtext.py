@@ -1,10 +1,11 @@
 """The transcript of a hand (RULES.md, section 11) as readable text."""
 
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tlsim.cards import RANKS, TWOS, mask, names, parse_card, show
+from tlsim.cards import FULL, RANKS, TWOS, mask, names, parse_card, show, without
 from tlsim.errors import InputError
 from tlsim.render import SEPARATOR, WIDTH, fold_parts
 from tlsim.rules import Rules, chop_line
@@ -22,13 +23,33 @@ class Turn:
     is_chop: bool = False
 
 
+def show_hands(
+    transcripts: Iterable[Mapping[str, Any]], rules: Rules | None = None, *, symbols: bool = True, width: int = WIDTH
+) -> Iterator[str]:
+    """Yield transcripts as `show_hand` does, those of a match with what each seat has won so far."""
+    match, totals = None, list[float]()
+    for one in transcripts:
+        if "match" not in one:
+            yield show_hand(one, rules, symbols=symbols, width=width)
+            continue
+        before, match = match, (one["match"], one["policies"])
+        totals = list(map(operator.add, totals, one["payoffs"])) if match == before else one["payoffs"]
+        yield show_hand(one, rules, symbols=symbols, width=width, totals=totals)
+
+
 def show_hand(
-    transcript: Mapping[str, Any], rules: Rules | None = None, *, symbols: bool = True, width: int = WIDTH
+    transcript: Mapping[str, Any],
+    rules: Rules | None = None,
+    *,
+    symbols: bool = True,
+    width: int = WIDTH,
+    totals: Sequence[float] = (),
 ) -> str:
     """Return a transcript as text that fits `width`: the hands, the piles, the result.
 
     `rules` tell where a pile ends; without them they are those of the transcript's variant, and for a file of the
     user's, whose name says nothing, the defaults. `symbols` shows suits as on a terminal, otherwise as in files.
+    `totals` are shown beside the payoffs.
     """
     cards_text = show if symbols else lambda cards: " ".join(names(cards))
     hands = [_mask(hand) for hand in transcript["hands"]]
@@ -39,11 +60,11 @@ def show_hand(
     for n, pile in enumerate(piles(transcript, rules or _rules_of(transcript)), 1):
         entries = []
         for turn in pile:
-            hands[turn.seat] &= ~turn.cards
+            hands[turn.seat] = without(hands[turn.seat], turn.cards)
             play = ("chops with " if turn.is_chop else "") + cards_text(turn.cards) if turn.cards else "pass"
             entries.append(f"{turn.seat}: {play}" + ("" if hands[turn.seat] else " (out)"))
         lines += _labelled(f"  pile {n}".ljust(9), entries, width)
-    return "\n".join([*lines, *_result(transcript, hands, cards_text)])
+    return "\n".join([*lines, *_result(transcript, hands, cards_text, totals)])
 
 
 def _mask(cards: Sequence[str]) -> int:
@@ -65,6 +86,7 @@ def _head(transcript: Mapping[str, Any], cards_text: Callable[[int], str]) -> li
     if transcript["required"]:
         lead += f", with {cards_text(_mask([transcript['required']]))}"
     return [
+        *([f"match {transcript['match']}"] if "match" in transcript else []),
         f"deal {transcript['index']}",
         f"seed {transcript['seed']}",
         transcript["variant"],
@@ -74,13 +96,16 @@ def _head(transcript: Mapping[str, Any], cards_text: Callable[[int], str]) -> li
     ]
 
 
-def _result(transcript: Mapping[str, Any], left: Sequence[int], cards_text: Callable[[int], str]) -> list[str]:
-    """Return place and payoff of each seat, and what it still holds."""
+def _result(
+    transcript: Mapping[str, Any], left: Sequence[int], cards_text: Callable[[int], str], totals: Sequence[float]
+) -> list[str]:
+    """Return place and payoff of each seat, its total if there is one, and what it still holds."""
     won = transcript["instant_win"]
     lines = [f"  seat {won['player']} wins at once: {won['kind']}"] if won else []
     for seat, (place, payoff) in enumerate(zip(transcript["places"], transcript["payoffs"], strict=True)):
         held = f"holds {cards_text(left[seat])}" if left[seat] and not won else ""
-        lines.append(f"  seat {seat}  place {place}  {payoff:+5g}  {held}".rstrip())
+        total = f"total {totals[seat]:+5g}  " if totals else ""
+        lines.append(f"  seat {seat}  place {place}  {payoff:+5g}  {total}{held}".rstrip())
     return lines
 
 
@@ -137,4 +162,7 @@ def _may_come_back(rules: Rules, cards: int, on: int) -> bool:
     line = chop_line(rules, _chop_name(cards))
     if line is None or line not in rules.unlocked_chops:
         return False
-    return cards > on if _shape(cards) == _shape(on) else _chop_name(on) in dict(rules.chops)[line]
+    if _shape(cards) != _shape(on):
+        return _chop_name(on) in dict(rules.chops)[line]
+    top, beaten = (cards & FULL).bit_length(), (on & FULL).bit_length()
+    return top > beaten or (top == beaten and rules.ties != "forbidden")

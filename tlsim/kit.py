@@ -9,15 +9,16 @@
 
 Cards are bits of a mask: card `4*rank + suit`, rank 0 the 3s to 12 the 2s, suit 0 spades, clubs, diamonds, hearts. A
 *code* is a play as one number: kind, length and top card (`kind`, `length`, `top`); `view.on` is the code of the play
-to beat, 0 to lead. All of it also works in Python, slowly, for `python:` policies. The fields of a view are in
-`tlsim.view`, those of the rules in `tlsim.rules.RULES`.
+to beat, 0 to lead. With two decks a second mask holds the cards that are there twice (`view.hand_second`, …), and a
+policy that plays both copies of a card writes it to `view.second`. All of it also works in Python, slowly, for
+`python:` policies. The fields of a view are in `tlsim.view`, those of the rules in `tlsim.rules.RULES`.
 """
 
 from typing import Any
 
 import numpy as np
 
-from tlsim import combos, features, shapes
+from tlsim import combos, double_deck, features, shapes
 from tlsim._jit import highest_bit, inlined_kernel, lowest_bit, popcount
 from tlsim.cards import FULL
 from tlsim.policies import lowest, random
@@ -33,14 +34,17 @@ assert tuple(range(1, len(KINDS))) == (SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOU
 
 @inlined_kernel
 def legal_plays(rules: Any, view: Any) -> int:
-    """Return how many plays the seat to act may make, passing apart, and write them to `view.plays[0:n]`."""
-    return combos.legal_plays(rules, view)
+    """Return how many plays the seat to act may make, passing apart, and write them to `view.plays[0:n]`.
+
+    With two decks their second copies are in `view.plays_second[0:n]`.
+    """
+    return double_deck.legal_plays(rules, view) if rules.decks == 2 else combos.legal_plays(rules, view)
 
 
 @inlined_kernel
 def may_pass(rules: Any, view: Any) -> bool:
     """Return whether the seat to act may pass. Overwrites `view.plays`."""
-    return combos.may_pass(rules, view)
+    return double_deck.may_pass(rules, view) if rules.decks == 2 else combos.may_pass(rules, view)
 
 
 @inlined_kernel
@@ -57,25 +61,28 @@ def random_play(rules: Any, view: Any, stream: Any) -> int:
 
 @inlined_kernel
 def lowest_answer(rules: Any, hand: int, on: int) -> int:
-    """Return the lowest play of a hand that beats the code `on`, a chop only when nothing matches; 0 when none does."""
+    """Return the lowest play of a hand that beats the code `on`, a chop only when nothing matches; 0 when none does.
+
+    For one deck; `lowest_play` is for both.
+    """
     return lowest.lowest_answer(rules, hand, on)
 
 
 @inlined_kernel
 def longest_from_lowest(rules: Any, hand: int) -> int:
-    """Return the combination with most cards of those that hold the lowest card of a hand."""
+    """Return the combination with most cards of those that hold the lowest card of a hand; for one deck."""
     return lowest.longest_from_lowest(rules, hand)
 
 
 @inlined_kernel
-def code(rules: Any, cards: int) -> int:
+def code(rules: Any, cards: int, second: int = 0) -> int:
     """Return the code of cards, 0 when they are no combination under these rules."""
-    return combos.classify(rules, cards)
+    return double_deck.classify(rules, cards, second) if rules.decks == 2 else combos.classify(rules, cards)
 
 
 @inlined_kernel
 def beats(rules: Any, code: int, on: int) -> bool:
-    """Return whether a play beats another, by its top card or as a chop; both are codes."""
+    """Return whether a play beats another, by its top card or as a chop; both are codes (`ties` apart: two decks)."""
     return combos.beats(rules, code, on)
 
 
@@ -168,12 +175,26 @@ def fewest_left(rules: Any, view: Any) -> int:
 
 
 @inlined_kernel
-def unseen(rules: Any, view: Any) -> int:
-    """Return the cards that are neither in one's hand nor played: with the others, or not dealt."""
-    seen = view.hand
+def seen(rules: Any, view: Any) -> Any:
+    """Return the cards that are in one's hand or played, and those of them (two decks) that both copies are."""
+    once, twice = view.hand, view.hand_second
     for seat in range(rules.players):
-        seen |= view.played[seat]
-    return FULL & ~seen
+        twice |= view.played_second[seat] | (once & view.played[seat])
+        once |= view.played[seat]
+    return once, twice
+
+
+@inlined_kernel
+def unseen(rules: Any, view: Any) -> int:
+    """Return the cards of which a copy is neither in one's hand nor played: with the others, or not dealt."""
+    once, twice = seen(rules, view)
+    return FULL & ~(twice if rules.decks == 2 else once)
+
+
+@inlined_kernel
+def unseen_second(rules: Any, view: Any) -> int:
+    """Return the cards of which both copies are neither in one's hand nor played; 0 with one deck."""
+    return FULL & ~seen(rules, view)[0] if rules.decks == 2 else 0
 
 
 # ------------------------------------------------------------------------------------------------ chance

@@ -54,9 +54,10 @@ def hand_columns(names: Iterable[str], rules: Rules, cards: int, decks: int, han
     known = columns(rules, cards, Deck(decks))
     values = {name: known[name].value for name in names}
     roots = list(dict.fromkeys(root for value in values.values() for root in value.meta.root_names()))
-    filled = pl.DataFrame(dict(zip(roots, fill(roots, rules, hands), strict=True)))
+    filled = dict(zip(roots, fill(roots, rules, hands), strict=True))
+    frame = pl.DataFrame({"held": hands[0], **filled})  # a column that needs no feature has as many rows
     claims = [root for root in roots if root.startswith(_CLAIMS)]
-    return filled.with_columns(pl.col(claims).cast(pl.Boolean)).select(**values)
+    return frame.with_columns(pl.col(claims).cast(pl.Boolean)).with_columns(**values).select(list(values))
 
 
 _CLAIMS = ("any_", "holds_", "no_", "low_")  # how features that are yes or no are named

@@ -4,8 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from tlsim import double_deck
 from tlsim._jit import helper, lowest_bit, part, popcount, primitive
 from tlsim.features import leftover
+
+
+@primitive
+def cards_left(table: Any, seat: int) -> int:
+    """Return the number of cards that a seat holds now."""
+    return popcount(table.hands[seat]) + popcount(table.hands_second[seat])
 
 
 @helper
@@ -19,7 +26,7 @@ def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
         if holding >> seat & 1:
             better = 0
             for other in range(rules.players):
-                if holding >> other & 1 and popcount(table.hands[other]) < popcount(table.hands[seat]):
+                if holding >> other & 1 and cards_left(table, other) < cards_left(table, seat):
                     better += 1
             row.places[seat] = n_out + 1 + better
 
@@ -76,8 +83,8 @@ def pay_base(rules: Any, table: Any, row: Any, first: int, loser: int) -> None:
         row.payoffs[first] = 0
         for step in range(1, rules.players):
             seat = (first + step) % rules.players
-            row.payoffs[seat] = -2 * popcount(table.hands[seat])
-            row.payoffs[first] += 2 * popcount(table.hands[seat])
+            row.payoffs[seat] = -2 * cards_left(table, seat)
+            row.payoffs[first] += 2 * cards_left(table, seat)
 
 
 @part
@@ -90,10 +97,12 @@ def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
         seat = np.uint64(lowest_bit(holding))
         holding &= holding - 1
         extra = 0
-        if rules.cong and table.hands[seat] == table.dealt[seat] and row.payoffs[seat] < 0:
+        left_all = table.hands[seat] == table.dealt[seat] and table.hands_second[seat] == table.dealt_second[seat]
+        if rules.cong and row.payoffs[seat] < 0 and left_all:
             extra -= row.payoffs[seat]
         if rules.leftover_penalties:
-            extra += leftover(rules, table.hands[seat])
+            h, s = table.hands[seat], table.hands_second[seat]
+            extra += double_deck.leftover(rules, h, s) if rules.decks == 2 else leftover(rules, h)
         if extra != 0:
             row.payoffs[seat] -= extra
             row.payoffs[np.uint64(first)] += extra

@@ -8,8 +8,11 @@ from tlsim.render import number
 _BLUE, _GREY = "#0072b2", "#777777"  # told apart by the colour-blind too
 
 
-def win_rates(seats: pl.DataFrame) -> Figure:
-    """Return the win rate of each seat, in percent with its interval, from the table `seats` of a simulation."""
+def win_rates(seats: pl.DataFrame, unit: str) -> Figure:
+    """Return the win rate of each seat, in percent with its interval, from the table `seats` of a simulation.
+
+    `unit` is what its `n` counts.
+    """
     rows = seats.filter(pl.col("metric") == "first_out")
     rate, low, high = (100 * rows[key].to_numpy() for key in ("estimate", "low", "high"))
     figure = Figure(figsize=(6, 3.5), layout="constrained")
@@ -28,6 +31,6 @@ def win_rates(seats: pl.DataFrame) -> Figure:
     axes.set_xticks(range(len(rows)), [f"seat {seat}" for seat in rows["seat"]])
     axes.margins(x=0.15)
     axes.set_ylabel("first out, % of hands")
-    axes.set_title(f"Win rate by seat, {number(100 * rows['level'][0])} % intervals, {number(rows['n'][0])} deals")
+    axes.set_title(f"Win rate by seat, {number(100 * rows['level'][0])} % intervals, {number(rows['n'][0])} {unit}")
     axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -16,7 +16,11 @@ import polars as pl
 from tlsim.cards import RANKS, SUITS, SYMBOLS
 
 ESTIMATE = ("estimate", "se", "low", "high", "level", "n", "method")
-SHARES = ("first_out",)  # metrics that are shares also where they are means over deals
+# Metrics that are shares whatever their method, also where all units are equal.
+SHARES = (
+    "first_out leader_first_out instant_win first_out_again again longest ahead above_0 first_leader_ahead"
+    " first_winner_ahead"
+).split()
 WIDTH = 100  # columns that text fits
 SEPARATOR = "\xa0· "  # between parts of a line, which it may end
 _GAP = "  "
@@ -72,7 +76,7 @@ def _decimals(half_width: float) -> int:
 
 def is_share(row: Mapping[str, Any]) -> bool:
     """Return whether the estimate of a row is a share, to be read in percent."""
-    return row["method"] == "wilson" or row.get("metric") in SHARES
+    return row["method"] in ("wilson", "share") or row.get("metric") in SHARES
 
 
 def with_interval(row: Mapping[str, Any]) -> str:
@@ -82,9 +86,11 @@ def with_interval(row: Mapping[str, Any]) -> str:
     """
     scale, unit = (100.0, " %") if is_share(row) else (1.0, "")
     value, low, high = (math.nan if row[key] is None else scale * row[key] for key in ("estimate", "low", "high"))
+    if row["method"] == "quantile":
+        return f"{number(value)} ({number(low)} … {number(high)})"
     below, above = value - low, high - value
     if not math.isfinite(below + above):
-        return number(value, _decimals(math.nan)) + unit
+        return number(value, _decimals(math.nan)) + (unit if math.isfinite(value) else "")
     if below == above == 0:
         return f"{number(value)}{unit} (all equal)"
     wide = max(below, above)
@@ -281,8 +287,8 @@ def _row(cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int]
 
 
 def fold_parts(parts: Iterable[str], separator: str, width: int = WIDTH) -> list[str]:
-    """Return parts joined by a separator that ends in a space, folded between them."""
-    return fold(separator.join(part.replace(" ", "\xa0") for part in parts), width)
+    """Return parts joined by a separator that ends in a space, folded between them, and in those that do not fit."""
+    return fold(separator.join(part if len(part) > width else part.replace(" ", "\xa0") for part in parts), width)
 
 
 def fold(words: str, width: int = WIDTH) -> list[str]:

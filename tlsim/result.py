@@ -12,8 +12,9 @@ import polars as pl
 import tlsim
 from tlsim import machine, render
 from tlsim.errors import InputError
-from tlsim.handtext import show_hand
+from tlsim.handtext import show_hands
 from tlsim.rules import Rules
+from tlsim.variantfiles import to_toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ class Result:
 
     `plan` and `tables` follow from the arguments alone (for a given seed the same bytes in `to_json`); `provenance`
     tells where, when and by what they were made. `extra` holds the further keys of the JSON of some commands;
-    `rules`, which are not in it, are those of its transcripts.
+    `rules`, which are not in it, are those of its transcripts, or the variant that it shows.
     """
 
     command: str
@@ -46,6 +47,15 @@ class Result:
         """Return the result as JSON, a row a line; a number that is not finite is `null`."""
         return _json(self.to_dict(), 3)
 
+    def to_toml(self) -> str:
+        """Return the variant that the result shows as a commented TOML file of all its rules, which reads back alike.
+
+        Raises `InputError` for any other result.
+        """
+        if self.command != "variants" or self.rules is None:
+            raise InputError("TOML is for one variant: tlsim variants southern --format toml")
+        return to_toml(self.rules)
+
     def to_pandas(self) -> "dict[str, pd.DataFrame]":
         """Return the tables as pandas frames, by name; needs pandas, not pyarrow."""
         import pandas as pd
@@ -60,7 +70,7 @@ class Result:
         if self.command == "simulate":
             from tlsim import plots
 
-            return plots.win_rates(self.tables["seats"])
+            return plots.win_rates(self.tables["seats"], "matches" if "match" in self.plan else "deals")
         if self.command == "odds":
             from tlsim import oddsplots
 
@@ -70,8 +80,7 @@ class Result:
     def to_text(self, *, width: int = render.WIDTH, colour: bool = False, symbols: bool = True) -> str:
         """Return the transcripts as text if there are any, else the tables under the plan; for a terminal."""
         if "hands" in self.extra:
-            hands = (show_hand(hand, self.rules, symbols=symbols, width=width) for hand in self.extra["hands"])
-            return "\n\n".join(hands)
+            return "\n\n".join(show_hands(self.extra["hands"], self.rules, symbols=symbols, width=width))
         parts = [render.heading(self.command, self.plan, width=width, symbols=symbols)] if self.plan else []
         parts.append(render.text(self.tables, width=width, colour=colour, symbols=symbols))
         parts += [f"{key}: {'yes' if value else 'no'}" for key, value in self.extra.items() if isinstance(value, bool)]
@@ -86,10 +95,10 @@ class Result:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `result` holds the deals that were done, `command` runs all of them again."""
+    """Ctrl-C during a run: `result` holds the deals (or matches) that were done, `command` runs all of them again."""
 
-    def __init__(self, result: Result, asked: int, command: str) -> None:
-        super().__init__(f"interrupted after {result.plan['deals']:,} of {asked:,} deals")
+    def __init__(self, result: Result, unit: str, asked: int, command: str) -> None:
+        super().__init__(f"interrupted after {result.plan[unit]:,} of {asked:,} {unit}")
         self.result = result
         self.command = command
 

@@ -15,7 +15,7 @@ from tlsim._jit import add64, helper, high_product, multiply64, primitive
 VERSION = 1
 
 # Purposes of a stream.
-DEAL, POLICY = 0, 1
+DEAL, POLICY, TRADE = 0, 1, 2
 
 # A stream opens at its first draw, so that players who never draw cost nothing. `word` is deal, purpose and seat.
 STREAM = np.dtype(

@@ -5,31 +5,32 @@ TOML reader, `name,key=value` changes, the rule book in words and the packed rec
 """
 
 import dataclasses
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim.cards import FULL, NO_TWOS, ONES
+from tlsim.cards import DECK, FULL, NO_TWOS, ONES
 from tlsim.errors import InputError, nearest
 
 # Chop lines from weakest to strongest (the rows of the table in section 3), and what a chop may be played on.
 LINES = ("double-straight-3", "quad", *(f"double-straight-{n}" for n in range(4, 14)), "quad-run-2", "quad-run-3")
 TARGETS = ("two", "two-twos", "three-twos", *LINES)
 N_TARGETS = len(TARGETS)  # also the class of a play that is no target
-INSTANT_WINS = (
-    "dragon",
-    "five-pair-straight",
-    "four-twos",
-    "six-pairs",
-    "one-colour",
-    "four-threes",
-    "threes-double-straight",
-)
+HOLDINGS = {  # what a hand holds that wins at once
+    "dragon": "every rank from 3 to A",
+    "five-pair-straight": "a double straight of five or more pairs without 2s",
+    "four-twos": "at least four 2s",
+    "six-pairs": "six pairs",
+    "one-colour": "only red or only black cards",
+    "four-threes": "at least four 3s",
+    "threes-double-straight": "a double straight of three or more pairs that starts with 3s",
+}
+INSTANT_WINS = tuple(HOLDINGS)
 
 MAX_PLAYERS = 8
-DECK = 52
 
 Chops = tuple[tuple[str, tuple[str, ...]], ...]  # (line, its targets), in table order
 
@@ -109,9 +110,9 @@ class Rules:
     pass_locks: bool = _rule(True, "a player who passes is out of the pile", "4.5")
     must_play: bool = _rule(False, "passing only when nothing can be played", "9")
     finish_on_two: bool = _rule(True, "the play that empties a hand may hold a 2", "9")
-    instant_wins: tuple[str, ...] = _rule((), "hands that win at once, best first", "6", choices=INSTANT_WINS)
+    instant_wins: tuple[str, ...] = _rule((), "hands that win at once, best first", "6", choices=HOLDINGS)
     opening_instant_wins: tuple[str, ...] = _rule(
-        (), "hands that win at once on opening hands, after the others", "6", choices=INSTANT_WINS
+        (), "hands that win at once on opening hands, after the others", "6", choices=HOLDINGS
     )
     six_pairs_quads_twice: bool = _rule(True, "a quad counts as two of the six pairs", "6")
     instant_wins_any_size: bool = _rule(False, "instant wins other than four 2s also without 13 cards", "6")
@@ -121,7 +122,7 @@ class Rules:
         "10",
         choices={
             "stake": "the loser pays every other player 1; after an instant win everybody pays the winner 1",
-            "places": "by place, +m … +1 (0) −1 … −m; after an instant win everybody pays the winner 2",
+            "places": "by place, as +2 +1 −1 −2 or +2 +1 0 −1 −2; after an instant win everybody pays the winner 2",
             "cards": "everybody pays the winner 1 a card held; after an instant win 2 a card dealt",
         },
     )
@@ -223,15 +224,11 @@ def _check_value(field: dataclasses.Field[Any], value: Any) -> None:
     """Raise `InputError` unless `value` has the field's type and is among what it allows."""
     key, choices, low, high = field.name, *(field.metadata[k] for k in ("choices", "low", "high"))
     if key == "chops":
-        for line, targets in value:
-            _check_names("chops", (line,), LINES)
-            _check_names(f"chops.{line}", targets, choices)
-            if line in targets:
-                raise InputError(f"chops.{line} = {format_value(targets)}: a chop does not chop its own kind")
+        _check_chops(value, choices)
     elif isinstance(field.default, tuple):
         _check_names(key, value, choices)
     elif choices:
-        if isinstance(value, bool) or value not in choices:
+        if type(value) not in (int, str) or value not in choices:
             raise InputError(f"{key} = {value}: it is one of {', '.join(map(str, choices))}")
     elif isinstance(field.default, bool):
         if not isinstance(value, bool):
@@ -243,12 +240,25 @@ def _check_value(field: dataclasses.Field[Any], value: Any) -> None:
         raise InputError(f"{key} = {value}: it is from {low} to {high}{why}")
 
 
-def _check_names(key: str, value: Any, known: tuple[str, ...]) -> None:
+def _check_chops(chops: Chops, known: tuple[str, ...]) -> None:
+    """Raise `InputError` unless every target is a 2, a pair or triple of 2s, or another line (section 3)."""
+    for line, targets in chops:
+        _check_names("chops", (line,), LINES)
+        _check_names(f"chops.{line}", targets, known)
+        if line in targets:
+            raise InputError(f"chops.{line} = {format_value(targets)}: a chop does not chop its own kind")
+    for line, targets in chops:
+        for target in targets:
+            if target in LINES and target not in dict(chops):
+                raise InputError(f"chops.{line} = {format_value(targets)}: the chop table has no line {target}")
+
+
+def _check_names(key: str, value: Any, known: Collection[str]) -> None:
     if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
         raise InputError(f"{key} = {value!r}: it is a list of names")
     for name in value:
         if name not in known:
-            raise InputError(f"{key}: unknown name {name!r}; {nearest(name, known)}")
+            raise InputError(f"{key}: unknown name {name!r}; {nearest(name, tuple(known))}")
     if len(set(value)) < len(value):
         raise InputError(f"{key} = {format_value(value)}: a name stands twice")
 

@@ -1,15 +1,17 @@
 """Variants by name and as files: a built-in name or a TOML file, `name,key=value` changes, what differs."""
 
 import dataclasses
+import json
+import textwrap
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from tlsim.errors import InputError, nearest
-from tlsim.rules import LINES, Chops, Rules, format_value, rule_fields
+from tlsim.rules import HOLDINGS, LINES, Chops, Rules, format_value, rule_fields
 
 # ------------------------------------------------------------------------------------------------ values and text
 
@@ -151,3 +153,88 @@ def differences(a: Rules, b: Rules) -> list[tuple[str, str, str]]:
         elif getattr(a, field.name) != getattr(b, field.name):
             rows.append((field.name, format_value(getattr(a, field.name)), format_value(getattr(b, field.name))))
     return rows  # type: ignore[return-value]  # the generator yields exactly two values
+
+
+def rule_book(rules: Rules) -> dict[str, tuple[list[str], Sequence[tuple[str, ...]]]]:
+    """Return tables, as columns and rows: every rule in words with value and section, the chop table, instant wins."""
+    rows = []
+    for field in rule_fields():
+        value, choices = getattr(rules, field.name), field.metadata["choices"]
+        words = choices.get(value, "") if isinstance(choices, dict) and not isinstance(value, tuple) else ""
+        if field.name != "chops":
+            meaning = field.metadata["meaning"] + (f": {words}" if words else "")
+            rows.append((field.name, format_value(value), meaning, f"§{field.metadata['section']}"))
+    wins = [(kind, HOLDINGS[kind], "any hand") for kind in rules.instant_wins]
+    wins += [(kind, HOLDINGS[kind], "opening hand") for kind in rules.opening_instant_wins]
+    return {
+        "rules": (["rule", "value", "meaning", "section"], rows),
+        "chops": (["chop", "may be played on"], [(line, ", ".join(targets)) for line, targets in rules.chops]),
+        "instant_wins": (["instant win", "the hand holds", "on"], wins),
+    }
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+_WIDTH = 90  # of a comment
+_HEAD = (
+    "all rules, each with its meaning and its section (§) of the rule book, so that a change is one edit; what has no "
+    "list of values is a number, or true or false. A file may also name the variant that it differs from, base = "
+    '"southern", and hold only what differs. Play it: tlsim simulate -v FILE.toml'
+)
+_CHOPS = (
+    "The chop table (§3): what each chop may be played on. The lines are quad, double-straight-3 to "
+    "double-straight-13, quad-run-2 and quad-run-3. Targets are two, two-twos and three-twos (a single 2, a pair, "
+    "three of them) and the other lines of the table. A double straight without a line follows that of the nearest "
+    "shorter one; [] is a line that chops nothing."
+)
+
+
+def to_toml(rules: Rules) -> str:
+    """Return a commented TOML file of all rules, none left to a default or a base, that reads back to equal rules.
+
+    All keys are active: a changed value counts, where one in a comment would be lost without a word.
+    """
+    parts = [_comment(f"{_quote(rules.name)[1:-1]}: {_HEAD}"), f"summary = {_quote(rules.summary)}\n"]
+    keys = [field for field in rule_fields() if field.name != "chops"]
+    parts += [f"{_describe(key)}{key.name} = {_toml(getattr(rules, key.name))}\n" for key in keys]
+    lines = "".join(f"{line} = {_toml(targets)}\n" for line, targets in rules.chops)
+    parts.append(f"{_comment(_CHOPS)}[chops]\n{lines}")
+    return "\n".join(parts)
+
+
+def _describe(field: dataclasses.Field[Any]) -> str:
+    """Return the comment above a rule: what it means, its section, and what it may be."""
+    meaning, choices, low, high = (field.metadata[key] for key in ("meaning", "choices", "low", "high"))
+    head = f"{meaning[0].upper()}{meaning[1:]} (§{field.metadata['section']})"
+    if field.name == "opening_instant_wins":
+        return _comment(f"{head}: names as in instant_wins.")
+    if isinstance(choices, dict):
+        shown = {_toml(choice): words for choice, words in choices.items()}
+        wide = max(map(len, shown))
+        return _comment(f"{head}:") + "".join(
+            _comment(f"  {name:{wide}}  {words}", wide + 4) for name, words in shown.items()
+        )
+    if choices:
+        return _comment(f"{head}: lines of the chop table.")
+    return _comment(f"{head}: {low} to {high}." if high else f"{head}.")
+
+
+def _comment(text: str, indent: int = 0) -> str:
+    """Return text as comment lines, those after the first indented."""
+    lines = textwrap.wrap(text, _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        line = f"[{', '.join(map(_quote, value))}]"
+        return line if len(line) <= _WIDTH else "".join(["[\n", *(f"    {_quote(name)},\n" for name in value), "]"])
+    return _quote(value) if isinstance(value, str) else str(value)
+
+
+def _quote(text: str) -> str:
+    """Return a TOML string; those of JSON are, but for one character that TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -9,8 +9,8 @@ tells a hidden card: it holds the hand of the seat to act, what was played, and 
 """
 
 import numpy as np
-from numba import from_dtype, types
 
+from tlsim._jit import from_dtype, types
 from tlsim.rng import STREAM
 from tlsim.rules import RULES
 
@@ -18,9 +18,9 @@ MAX_SEATS = 8
 # Decisions in a hand. Every play sheds a card of the 104 in two decks, and is followed by at most one pass of each
 # other seat: 104 * 8 = 832.
 MAX_DECISIONS = 832
-# Legal plays of a hand: the most for 17 cards of one deck is 2,793, three or four cards of five ranks in a row, by the
-# complete enumeration of `tests/test_combos.py`.
-MAX_PLAYS = 4096
+# Legal plays of a hand: at most 2,793 for 17 cards of one deck, and 12,819 for 20 cards of two (four different cards of
+# five ranks in a row), by the complete enumerations of `tests/test_combos.py`.
+MAX_PLAYS = 1 << 14
 MAX_PARAMS = 4
 
 VIEW = np.dtype(

@@ -6,15 +6,25 @@ from tlsim import api
 from tlsim.cli.common import FORMATS, emit, example, format_option
 
 
-@click.command(epilog=example("tlsim variants southern", "tlsim variants --diff classic southern,pass_locks=no"))
+@click.command(
+    epilog=example(
+        "tlsim variants southern",
+        "tlsim variants --diff classic southern,pass_locks=no",
+        "tlsim variants southern --format toml > house.toml",
+    )
+)
 @click.argument("name", required=False, metavar="[SPEC]")
 @click.option("--diff", nargs=2, metavar="A B", help="What differs between two variants.")
-@format_option(*FORMATS)
+@format_option(*FORMATS, "toml")
 def variants(name: str | None, diff: tuple[str, str] | None, form: str) -> None:
     """List the built-in variants; with SPEC print its rules in words, each with its value and its section of the rule
-    book.
+    book, or with --format toml as a commented file to write house rules from.
     """
-    emit(api.variants(name, diff), form)
+    result = api.variants(name, diff)
+    if form == "toml":
+        click.echo(result.to_toml(), nl=False)
+    else:
+        emit(result, form)
 
 
 @click.command(epilog=example("tlsim policies", "tlsim policies mybot.py:choose"))

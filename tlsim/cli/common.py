@@ -61,7 +61,18 @@ deals_option = click.option(
     show_default=True,
     metavar="N",
     callback=lambda _context, _option, text: parse_count(text),
-    help="How many, as 1_000_000, 1e6 or 10M.",
+    help="How many, as 1_000_000, 1e6 or 10M; with --match, matches.",
+)
+trade_option = click.option(
+    "--trade",
+    metavar="FILE.py:FUNCTION",
+    help="Who swaps which cards, where the variant has trading; without, the built-in policy.",
+)
+match_option = click.option(
+    "--match",
+    type=int,
+    metavar="N",
+    help="Play matches of N hands: the first out of a hand leads the next, the loser deals it.",
 )
 threads_option = click.option("--threads", type=int, help="Without, all cores; the result does not depend on it.")
 level_option = click.option(

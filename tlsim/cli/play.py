@@ -16,12 +16,14 @@ from tlsim.cli.common import (
     example,
     format_option,
     level_option,
+    match_option,
     parse_count,
     players_option,
     policy_option,
     seed_option,
     text_options,
     threads_option,
+    trade_option,
     variant_option,
 )
 from tlsim.cli.progress import ProgressLine
@@ -30,18 +32,21 @@ from tlsim.errors import InputError
 if TYPE_CHECKING:
     from tlsim.result import Result
 
-_CHUNK = 256  # deals that replay holds in memory at once
+_CHUNK = 256  # hands that replay holds in memory at once
 
 
 @click.command(
     epilog=example(
         "tlsim simulate -v southern -p lowest -n 10M --seed 1",
         "tlsim simulate -p lowest -p random -p lowest -p random -n 1e5",
+        "tlsim simulate -v mien-nam -n 1e5 --match 10",
     )
 )
 @variant_option
 @policy_option
 @deals_option
+@match_option
+@trade_option
 @seed_option
 @players_option
 @threads_option
@@ -51,6 +56,8 @@ def simulate(
     variant: str,
     policies: tuple[str, ...],
     deals: int,
+    match: int | None,
+    trade: str | None,
     seed: int | None,
     players: int | None,
     threads: int | None,
@@ -61,10 +68,12 @@ def simulate(
     hand and the others, by policy; plays, passes and piles a hand; chops and instant wins by kind.
 
     When policies differ, every deal is played in every distinct seating of them. Ctrl-C prints what is done.
+
+    With --match also: results by hand number, winning streaks, totals after each hand, and what a match pays.
     """
-    line = ProgressLine(sys.stderr)
+    line = ProgressLine(sys.stderr, "deals" if match is None else "matches")
     try:
-        result = api.simulate(variant, policies, deals, seed, players, threads, level, line)
+        result = api.simulate(variant, policies, deals, seed, players, threads, level, line, match, trade)
     except tlsim.Interrupted as stop:
         line.clear()
         emit(stop.result, form)
@@ -78,16 +87,18 @@ def simulate(
 
 
 def _speed(result: "Result") -> str:
-    deals, seconds, seed = result.plan["deals"], result.provenance["seconds"], result.plan["seed"]
-    rate = deals / seconds
-    games = rate * result.plan["seatings"]
-    return f"{deals:,} deals in {seconds:.2f} s: {rate:,.0f} deals/s, {games:,.0f} games/s (seed {seed})"
+    plan, seconds = result.plan, result.provenance["seconds"]
+    unit = "matches" if "match" in plan else "deals"
+    rate = plan[unit] / seconds
+    games = rate * plan["seatings"] * plan.get("match", 1)
+    return f"{plan[unit]:,} {unit} in {seconds:.2f} s: {rate:,.0f} {unit}/s, {games:,.0f} games/s (seed {plan['seed']})"
 
 
 @click.command(
     epilog=example(
         "tlsim replay -v southern -p lowest --seed 1 --deal 17",
         "tlsim replay --seed 1 --deal 0:1000 --format jsonl > hands.jsonl",
+        "tlsim replay --seed 1 --deal 3 --match 10",
     )
 )
 @variant_option
@@ -95,16 +106,28 @@ def _speed(result: "Result") -> str:
 @seed_option
 @players_option
 @click.option("--deal", default="0", show_default=True, metavar="K[:L]", help="Deal K, or the deals K to L-1; from 0.")
+@match_option
+@trade_option
 @format_option("text", "jsonl")
 def replay(
-    variant: str, policies: tuple[str, ...], seed: int | None, players: int | None, deal: str, form: str
+    variant: str,
+    policies: tuple[str, ...],
+    seed: int | None,
+    players: int | None,
+    deal: str,
+    match: int | None,
+    trade: str | None,
+    form: str,
 ) -> None:
     """Show hands of the run that `simulate` makes of the same options: readable, or as transcripts, one JSON object a
     line.
+
+    With --match the hands of match K, or of the matches K to L-1, in sequence.
     """
     first, stop = _parse_deals(deal)
-    for start in range(first, stop, _CHUNK) or (first,):
-        result = api.replay(variant, policies, seed, (start, min(start + _CHUNK, stop)), players)
+    chunk = max(1, _CHUNK // max(1, match or 1))
+    for start in range(first, stop, chunk) or (first,):
+        result = api.replay(variant, policies, seed, (start, min(start + chunk, stop)), players, match, trade)
         seed = result.plan["seed"]
         if form == "text":
             click.echo(("\n" if start > first else "") + result.to_text(**text_options()))

@@ -11,8 +11,9 @@ _PAUSE = 0.1  # seconds between two updates
 class ProgressLine:
     """A line that is written over itself: count, rate, time left, current estimate. Without colour."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, unit: str = "deals") -> None:
         self._stream = stream
+        self._unit = unit
         self._is_live = stream.isatty()
         self._start: tuple[float, int] | None = None  # time and deals of the first call, which rates count from
         self._shown = 0.0
@@ -27,7 +28,7 @@ class ProgressLine:
             rate = (done - self._start[1]) / (now - self._start[0])
             left = duration((deals - done) / rate)
             self._shown = now
-            self._write(f"{short(done)} of {short(deals)} deals · {short(rate)}/s · {left} left · {estimate()}")
+            self._write(f"{short(done)} of {short(deals)} {self._unit} · {short(rate)}/s · {left} left · {estimate()}")
 
     def clear(self) -> None:
         """Erase the line."""

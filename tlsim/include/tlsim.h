@@ -16,16 +16,20 @@
 
 struct tlsim_rules {
     int64_t players;
+    int64_t decks;
     int64_t cards;
     int64_t min_players;
     int64_t max_players;
     int64_t first_lead;
+    int64_t first_lead_every_hand;
     int64_t ends;
     int64_t straight_min;
     int64_t straight_twos;
     int64_t double_straight_twos;
     int64_t double_straight_max;
     int64_t quad_twos;
+    int64_t ties;
+    int64_t trading;
     int64_t pass_locks;
     int64_t must_play;
     int64_t finish_on_two;
@@ -68,8 +72,8 @@ struct tlsim_view {
     int64_t turn_seat[832];
     int64_t turn_cards[832];
     int64_t turn_second[832];
-    int64_t plays[4096];
-    int64_t plays_second[4096];
+    int64_t plays[16384];
+    int64_t plays_second[16384];
 };
 
 struct tlsim_stream {

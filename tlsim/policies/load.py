@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tlsim import trading
 from tlsim._calls import RAISED, compile_policy
 from tlsim._jit import first_line
 from tlsim.errors import InputError, nearest
@@ -76,13 +77,32 @@ def parse_policy(spec: str) -> Policy:
 
 def _from_file(spec: str, place: str, changes: list[str]) -> Policy:
     """Return a compiled function of a Python file."""
-    function, source = _find_function(place)
+    function, source = _find_function(place, _CONTRACT)
     params = _parameters(function, changes)
     try:
         return compile_function(spec, function, params, source)
     except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
         debug = f"python:{place} runs it uncompiled"
         raise InputError(f"it cannot be compiled: {first_line(error)}; {debug}") from None
+
+
+def parse_trading(spec: str) -> Policy:
+    """Return the trading policy `FILE.py:FUNCTION[,key=value…]` (`tlsim.trading` has the contract).
+
+    Raises `InputError` as `parse_policy` does.
+    """
+    head, *changes = (part.strip() for part in spec.split(","))
+    try:
+        if ".py:" not in head:
+            raise InputError("a trading policy is a function of a file, as mytrade.py:trade; without, the built-in one")
+        function, source = _find_function(head, ["rules", "offer", "stream"])
+        params = _parameters(function, changes)
+        called = compile_policy(function, source, trading.SIGNATURES[len(params)], (), None)
+    except InputError as error:
+        raise InputError(str(error) if spec in str(error) else f"{spec}: {error}") from None
+    except Exception as error:  # as in `_from_file`
+        raise InputError(f"{spec}: it cannot be compiled: {first_line(error)}") from None
+    return Policy(spec, BY_ADDRESS, _summary(function), called.address, params, source, keep=called)
 
 
 def compile_function(
@@ -99,14 +119,14 @@ def compile_function(
 
 def _from_python(spec: str, place: str, changes: list[str]) -> Policy:
     """Return a Python function behind a C callback."""
-    function, source = _find_function(place)
+    function, source = _find_function(place, _CONTRACT)
     params = _parameters(function, changes)
     callback = _CALLBACK(_Uncompiled(function, len(params)))
     address = ctypes.cast(callback, ctypes.c_void_p).value or 0
     return Policy(spec, BY_C_ADDRESS, _summary(function), address, params, source, keep=callback)
 
 
-def _find_function(place: str) -> tuple[Callable[..., Any], str]:
+def _find_function(place: str, contract: list[str]) -> tuple[Callable[..., Any], str]:
     """Return the plain Python function at `FILE:NAME`, and the hash of its file and of what that imports beside it."""
     path, _, name = place.rpartition(":")
     module = _load_module(Path(path))
@@ -116,8 +136,8 @@ def _find_function(place: str) -> tuple[Callable[..., Any], str]:
         functions = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         raise InputError(f"{path} has no function {name!r}; {nearest(name, functions)}")
     arguments = list(inspect.signature(function).parameters)
-    if arguments[:3] != _CONTRACT:
-        raise InputError(f"{name}({', '.join(arguments)}): its first arguments are (rules, view, stream)")
+    if arguments[:3] != contract:
+        raise InputError(f"{name}({', '.join(arguments)}): its first arguments are ({', '.join(contract)})")
     return function, _hash_of(module)
 
 

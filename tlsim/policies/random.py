@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tlsim import double_deck
 from tlsim._jit import cold, helper, kth_bit, lowest_bit, part, popcount, primitive
 from tlsim.combos import chop_class, class_kind, class_length, kind_of, last_play_barred, legal_plays, length_of, top_of
 from tlsim.features import count_straights
@@ -282,6 +283,16 @@ def choose_plain(rules: Any, view: Any, word: Any) -> int:
     return view.plays[k] if k < n else 0
 
 
+@cold
+def choose_with_two(rules: Any, view: Any, word: Any) -> int:
+    """Return the choice from the written-out legal plays of two decks; `view.second` gets the second copies."""
+    n = double_deck.legal_plays(rules, view)
+    may_pass = view.on != 0 and (rules.must_play == 0 or view.asked_again != 0 or n == 0)
+    k = below(word, n + (1 if may_pass else 0))
+    view.second = view.plays_second[k] if k < n else 0
+    return view.plays[k] if k < n else 0
+
+
 @helper
 def kth_first_straight(h: int, rank: int, straight_min: int, k: int) -> int:
     """Return the k-th straight of h that starts at a rank, by length; without the card of that rank."""
@@ -366,6 +377,8 @@ def choose_free(rules: Any, view: Any, stream: Any) -> int:
 @part
 def choose(rules: Any, view: Any, stream: Any) -> int:
     """Return the play of the seat to act (the policy contract of `tlsim.view`); one draw a decision."""
+    if rules.decks == 2:
+        return choose_with_two(rules, view, draw(stream))
     if view.asked_again | rules.must_play != 0 or last_play_barred(rules, view) != 0:
         return choose_plain(rules, view, draw(stream))
     return choose_free(rules, view, stream)
