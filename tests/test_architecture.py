@@ -10,7 +10,8 @@ from tlsim._jit import ENGINE
 
 PACKAGE = Path(tlsim.__file__).parent
 ANALYSIS = """
-    estimate handcolumns exact handclasses exact_table summary matchtables render handtext machine plots result api cli
+    estimate handcolumns exact handclasses exact_table query oddssample oddstables handodds dealfile dealcheck summary
+    matchtables render handtext machine plots oddsplots result api api_odds cli
 """.split()
 ORDER = [*ENGINE, *ANALYSIS]
 

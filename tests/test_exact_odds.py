@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from odds_by_sight import Card, cards_of, look
 
 from tlsim.errors import InputError
-from tlsim.exact import OutOfReach, joint, mean_leads, probability
+from tlsim.exact import joint, mean_leads, probability
 from tlsim.exact_table import deals, holders, lowest_card, lowest_card_holder, shared, undealt
-from tlsim.handcolumns import ONE_DECK, Deck, columns
-from tlsim.rules import Rules, chop_line
+from tlsim.handcolumns import ONE_DECK, SAMPLED_ONLY, Deck, OutOfReach, columns
+from tlsim.rules import Rules
 from tlsim.variantfiles import parse_variant
 
 TWO_DECKS = Deck(2)
@@ -139,7 +140,9 @@ def hands_by(value: NDArray[Any], ways: NDArray[np.int64]) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("variant", ["southern", "classic"])
-def test_all_patterns(variant: str) -> None:
+def test_all_patterns(variant: str, request: pytest.FixtureRequest) -> None:
+    if variant != "southern" and not request.config.getoption("--all-patterns"):
+        pytest.skip("scripts/deep")
     rules = parse_variant(variant)
     n, ways = patterns()
     assert len(n) == 3598180
@@ -201,95 +204,6 @@ def held(kinds: int, cards: int, deck: Deck) -> Fraction:
 
 # ---------------------------------------------------------------------------------------------- small decks
 
-Card = tuple[int, int]  # rank (0 the 3s, the last the 2s), suit (spades first, hearts last, the lower half black)
-
-
-def cards_of(deck: Deck) -> list[Card]:
-    return [(rank, suit) for rank in range(deck.ranks) for suit in range(deck.suits) for _ in range(deck.decks)]
-
-
-def run_of(ranks: set[int]) -> int:
-    return max(
-        (len(set(range(low, high + 1))) for low in ranks for high in ranks if set(range(low, high + 1)) <= ranks),
-        default=0,
-    )
-
-
-def is_lead(rules: Rules, deck: Deck, play: tuple[Card, ...]) -> bool:
-    counts = Counter(rank for rank, _ in play)
-    each, twos = set(counts.values()), deck.ranks - 1
-    if len(counts) == 1:
-        return len(play) <= 4 and (len(play) < 4 or twos not in counts or rules.quad_twos)
-    if len(each) > 1 or max(counts) - min(counts) != len(counts) - 1:
-        return False
-    if each == {1}:
-        return len(counts) >= rules.straight_min and (rules.straight_twos or twos not in counts)
-    return (
-        each == {2}
-        and 3 <= len(counts) <= rules.double_straight_max
-        and (rules.double_straight_twos or twos not in counts)
-    )
-
-
-def all_plays(hand: tuple[Card, ...]) -> Iterator[tuple[Card, ...]]:
-    yield from {tuple(sorted(play)) for size in range(1, len(hand) + 1) for play in combinations(hand, size)}
-
-
-def look(hand: tuple[Card, ...], rules: Rules, deck: Deck) -> dict[str, int]:
-    """Return the columns of a hand, from their meanings."""
-    twos, size = deck.ranks - 1, len(hand)
-    n = [sum(rank == r for rank, _ in hand) for r in range(deck.ranks)]
-    colours = [suit >= deck.suits // 2 for _, suit in hand]
-    at_least = [{rank for rank in range(deck.ranks) if n[rank] >= copies} for copies in range(5)]
-    straight = run_of(at_least[1] - (set() if rules.straight_twos else {twos}))
-    double = run_of(at_least[2] - (set() if rules.double_straight_twos else {twos}))
-    quad_run = run_of(at_least[4] - {twos})
-    names = "threes fours fives sixes sevens eights nines tens jacks queens kings aces".split()[:twos]
-    pair_units = sum(count // 2 for count in n)
-    wins = {
-        "dragon": min(n[:twos]) > 0,
-        "five-pair-straight": run_of(at_least[2] - {twos}) >= 5,
-        "four-twos": n[twos] >= 4,
-        "six-pairs": (pair_units if rules.six_pairs_quads_twice else len(at_least[2])) >= 6,
-        "one-colour": len(set(colours)) == 1,
-        "four-threes": n[0] >= 4,
-        "threes-double-straight": {0, 1, 2} <= at_least[2],
-    }
-    counted = {
-        kind
-        for kind, holds in wins.items()
-        if holds and (kind == "four-twos" or rules.instant_wins_any_size or size == 13)
-    }
-    chops = {f"double-straight-{k}" for k in range(3, min(double, rules.double_straight_max) + 1)}
-    chops |= {"quad"} if at_least[4] - (set() if rules.quad_twos else {twos}) else set()
-    chops |= {f"quad-run-{k}" for k in range(2, quad_run + 1)}
-    lines = {chop_line(rules, chop) for chop in chops} - {None}
-    return {
-        **dict(zip(names, n, strict=False)),
-        "twos": n[twos],
-        "ranks": len(at_least[1]),
-        "pairs": len(at_least[2]),
-        "triples": len(at_least[3]),
-        "quads": len(at_least[4]),
-        "pair_units": pair_units,
-        "longest_straight": straight if straight >= rules.straight_min else 0,
-        "longest_double_straight": double if double >= 3 else 0,
-        "longest_quad_run": quad_run if quad_run >= 2 else 0,
-        "red_cards": sum(colours),
-        "red_twos": sum(rank == twos and suit >= deck.suits // 2 for rank, suit in hand),
-        "holds_3s": (0, 0) in hand,
-        "holds_2h": (twos, deck.suits - 1) in hand,
-        **{kind.replace("-", "_"): holds for kind, holds in wins.items()},
-        "instant_win": bool(counted & set(rules.instant_wins)),
-        "opening_instant_win": bool(counted & {*rules.instant_wins, *rules.opening_instant_wins}),
-        **{
-            name: name[5:].replace("_", "-") in lines for name in columns(rules, size, deck) if name.startswith("chop_")
-        },
-        "chop": bool(lines),
-        "legal_leads": sum(is_lead(rules, deck, play) for play in all_plays(hand)) if size <= 7 else -1,
-    }
-
-
 SMALL = [
     (Deck(1, 5, 2), 3),
     (Deck(1, 6, 2), 7),
@@ -302,9 +216,16 @@ SMALL = [
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(("deck", "cards"), SMALL, ids=str)
-def test_every_column_of_small_decks(deck: Deck, cards: int, variant: str) -> None:
+def test_every_column_of_small_decks(deck: Deck, cards: int, variant: str, request: pytest.FixtureRequest) -> None:
+    place = SMALL.index((deck, cards)) + VARIANTS.index(variant)
+    if place % 3 and not request.config.getoption("--all-patterns"):
+        pytest.skip("scripts/deep")
     rules = parse_variant(variant)
-    names = [name for name in columns(rules, cards, deck) if name != "legal_leads" or cards <= 7]
+    names = [
+        name
+        for name in columns(rules, cards, deck)
+        if name not in SAMPLED_ONLY and (name != "legal_leads" or cards <= 7)
+    ]
     all_hands = Counter(combinations(cards_of(deck), cards))
     expected: Counter[tuple[int, ...]] = Counter()
     for hand, times in all_hands.items():

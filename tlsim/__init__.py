@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tlsim.api import bench, doctor, hand, moves, policies, replay, simulate, variants, warmup
+    from tlsim.api_odds import check_deals, odds
     from tlsim.result import Interrupted, Result
 
     __version__: str
@@ -19,9 +20,11 @@ __all__ = [
     "Result",
     "__version__",
     "bench",
+    "check_deals",
     "doctor",
     "hand",
     "moves",
+    "odds",
     "policies",
     "replay",
     "simulate",
@@ -36,9 +39,10 @@ def __getattr__(name: str) -> Any:
         return _version()
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tlsim import api, result
+    from tlsim import api, api_odds, result
 
-    return getattr(result if name in ("Interrupted", "Result") else api, name)
+    of_hands = name in ("check_deals", "odds")
+    return getattr(result if name in ("Interrupted", "Result") else api_odds if of_hands else api, name)
 
 
 def __dir__() -> list[str]:

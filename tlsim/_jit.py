@@ -59,7 +59,7 @@ HAS_PDEP = _has_bmi2()
 ENGINE = (
     "errors cards _jit _calls rng rules variantfiles policies shapes view combos features double_deck legal deal "
     "trading payoffs policies.lowest policies.random tally turn game policies.load policies.header transcript batch "
-    "matches kit speed"
+    "matches kit speed handsample dealcount"
 ).split()
 
 

@@ -68,8 +68,7 @@ def simulate(
     """
     plan = _plan(variant, policies, deals, seed, players, match, trade)
     threads = _check_threads(threads)
-    if not isinstance(level, float) or not 0 < level < 1:
-        raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
+    level = _check_level(level)
     from tlsim import batch, matches
 
     _announce_compiling(matches.kernels_of(plan) if plan.match else batch.kernels(plan), "20 s")
@@ -169,22 +168,23 @@ _HAND_FACTS = ("instant_win", "opening_instant_win", "legal_leads", "fewest_play
 
 
 def hand(cards: str | Sequence[str], variant: str = DEFAULT_VARIANT) -> "Result":
-    """Return what a hand holds: combinations by kind, chops, instant wins, legal leads, fewest plays to shed it."""
-    import polars as pl
+    """Return what a hand holds: combinations by kind, chops, instant wins, legal leads, fewest plays to shed it.
 
+    Among all hands of its size: `percentiles`, by fewest plays and by strength, and `rarity` of what it holds.
+    """
     rules, held = _hand(cards, variant)
-    from tlsim import legal
+    from tlsim import handodds, handsample, legal
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling(legal.KERNELS, "5 s")
+    _announce_compiling([*legal.KERNELS, *handsample.KERNELS], "10 s")
     found = legal.describe_hand(rules, held)
     chops = [(name, count, " ".join(names(play))) for name, count, play in found["chops"]]
     tables = {
-        "hand": pl.DataFrame([{"cards": held.bit_count(), **{name: found[name] for name in _HAND_FACTS}}]),
-        "combinations": pl.DataFrame(
-            {"kind": list(found["combinations"]), "count": list(found["combinations"].values())}
-        ),
+        "hand": _table(["cards", *_HAND_FACTS], [[held.bit_count(), *(found[name] for name in _HAND_FACTS)]]),
+        "combinations": _table("kind count", found["combinations"].items()),
+        "percentiles": handodds.percentiles(rules, held, 1, DEFAULT_LEVEL),
+        "rarity": handodds.rarity(rules, held),
         "chops": _table("chop count lowest", chops),
     }
     plan = {"variant": rules.name, "hand": names(held)}
@@ -307,12 +307,12 @@ def doctor() -> "Result":
 def warmup() -> "Result":
     """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
     began = time.perf_counter()
-    from tlsim import _jit, batch, matches
+    from tlsim import _jit, batch, dealcount, handsample, matches
     from tlsim.result import Result, provenance
 
-    was_compiled = _jit.is_compiled([*batch.all_kernels(), *matches.KERNELS])
-    batch.warm_up()
-    matches.warm_up()
+    was_compiled = _jit.is_compiled([*batch.all_kernels(), *matches.KERNELS, *handsample.KERNELS, *dealcount.KERNELS])
+    for module in (batch, matches, handsample, dealcount):
+        module.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
     return Result("warmup", {}, provenance(_line("warmup")), {"warmup": _table("engine seconds folder", [row])})
@@ -397,6 +397,12 @@ def _whole(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise InputError(f"{name} = {value!r}: it is a whole number") from None
+
+
+def _check_level(level: float) -> float:
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
+    return level
 
 
 def _check_threads(threads: int | None) -> int:

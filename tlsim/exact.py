@@ -12,7 +12,7 @@ from math import comb
 import polars as pl
 
 from tlsim.errors import InputError
-from tlsim.handcolumns import ONE_DECK, Deck, Update, find, plan
+from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach, Update, find, plan
 from tlsim.rules import Rules
 
 WEIGHT = "weight"
@@ -20,16 +20,14 @@ MOST_NUMBERS = 6_000_000  # of all states at once: some 5 s and 450 MB; what nee
 _SLICE = 400_000  # rows that are made at once
 
 
-class OutOfReach(InputError):
-    """An exact count would need more states than fit the time and memory that an answer may take."""
-
-
-def joint(names: Iterable[str], rules: Rules, cards: int, deck: Deck = ONE_DECK) -> pl.DataFrame:
+def joint(
+    names: Iterable[str], rules: Rules, cards: int, deck: Deck = ONE_DECK, numbers: int = MOST_NUMBERS
+) -> pl.DataFrame:
     """Return a row for each tuple of values of the asked columns, sorted, and the number of hands that have it.
 
     The columns are the asked ones (Boolean or integer) and `weight` (Int128); weights add up to C(deck.size, cards).
     Raises `InputError` for an unknown column or none, `OutOfReach` for a count whose
-    states are more than `MOST_NUMBERS` numbers.
+    states are more than so many `numbers`.
     """
     asked = find(names, rules, cards, deck)
     if not asked:
@@ -40,7 +38,7 @@ def joint(names: Iterable[str], rules: Rules, cards: int, deck: Deck = ONE_DECK)
     for fields, updates in plan(values, rules, cards, deck):
         left -= deck.copies
         branches = deck.branches(fields)[1].group_by(fields | {"n"}).agg(pl.col("ways").sum())
-        keys, most = ["cards", *updates], MOST_NUMBERS // (2 + len(updates))
+        keys, most = ["cards", *updates], numbers // (2 + len(updates))
         after = hands.clear()
         for part in hands.iter_slices(max(1, _SLICE // len(branches))):
             drawn = _go_on(part, branches, updates, cards, left)

@@ -6,9 +6,10 @@ the count of its deal; one that is sure to draws all its other cards at once, fr
 Hands are interchangeable, so their classes are sorted and equal deals added up; so are red and black, where an event
 does not tell them apart.
 
-Numbers of deals reach 104! / 13!^8 = 1e88: they are kept by their remainders to a few coprime moduli below 2^32 and put
-together at the end (the Chinese remainder theorem). NumPy counts those in uint64 without overflow: remainders are
-multiplied by remainders, below 2^64; or by the ways to draw from a rank, at most 70, and up to 2^25 of them added up.
+Numbers of deals reach 104! / 13!^8 = 1e88: they are kept by their remainders to 2^64, which the processor takes for
+nothing, and to a few odd coprime moduli below 2^32, and put together at the end (the Chinese remainder theorem).
+Remainders to the latter are multiplied by one another without overflow in uint64; the ways to draw from a rank come by
+a compiled kernel (`tlsim.dealcount`).
 """
 
 import dataclasses
@@ -19,13 +20,13 @@ from math import comb, gcd, prod
 import numpy as np
 import polars as pl
 
+from tlsim.dealcount import draw_all
 from tlsim.errors import InputError
-from tlsim.exact import OutOfReach
 from tlsim.handclasses import DONE, FALSE, Automaton, Classes, Draws, Ints, automaton
-from tlsim.handcolumns import ONE_DECK, Deck
+from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach
 from tlsim.rules import Rules
 
-MOST_NUMBERS = 7_000_000  # remainders held at once: 300 MB and 4 s, most of the time
+MOST_NUMBERS = 5_000_000  # keys and remainders held at once: some 2 s and 200 MB
 
 
 # ------------------------------------------------------------------------------------------------ events
@@ -106,7 +107,7 @@ class Deals:
 
     hands: Ints  # (rows, k)
     gone: Ints  # (rows,): number of the set of cards of this rank that is drawn
-    ways: Ints  # (rows, moduli)
+    ways: Ints  # (rows, moduli), uint64: remainders to 2^64 and to the others
 
 
 def deals(k: int, cards: int, deck: Deck = ONE_DECK) -> int:
@@ -120,8 +121,8 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
     """Return the number of deals of k hands that all hold the event; raise `OutOfReach` as `shared` does."""
     if machine.start == FALSE:
         return 0
-    moduli = _moduli(deals(k, cards, deck))
-    each = moduli.tolist()
+    each = _moduli(deals(k, cards, deck))
+    moduli = np.array(each[1:], np.uint64)
     binomials = [[[comb(n, m) % q for q in each] for m in range(cards + 1)] for n in range(deck.size + 1)]
     choose = np.array(binomials, np.uint64)
     table = Deals(np.full((1, k), machine.start, np.int16), np.zeros(1, np.int64), np.ones((1, len(each)), np.uint64))
@@ -130,11 +131,7 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
     for draws, after in zip(machine.draws, machine.classes[1:], strict=True):
         left -= deck.copies
         for hand in range(k):
-            table = _draw(table, hand, draws, most)
-            if hand == k - 1:
-                table.gone[:] = 0
-            table.hands[:, : hand + 1].sort(axis=1)
-            table = _add_up(table, moduli)
+            table = _draw(table, hand, draws, moduli, most)
         table = _settle(table, after, cards, left, choose, moduli)
         table = _add_up(_mirrored(table, after.mirror), moduli)
     assert len(table.hands) <= 1
@@ -142,18 +139,13 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
     return _number(table.ways.sum(axis=0).tolist(), each)
 
 
-def _draw(table: Deals, hand: int, draws: Draws, most: int) -> Deals:
-    """Let one hand of each deal draw from a rank, in all ways."""
-    drawer = table.hands[:, hand], table.gone
-    n_ways = draws.n_ways[drawer]
-    rows = np.repeat(np.arange(len(n_ways)), n_ways)
-    if len(rows) * table.ways.shape[1] > most:
+def _draw(table: Deals, hand: int, draws: Draws, moduli: Ints, most: int) -> Deals:
+    """Let one hand of each deal draw from a rank, in all ways; `table.hands` is sorted up to it, and stays so."""
+    listed = draws.first, draws.n_ways, draws.to, draws.gone, draws.ways
+    found = draw_all(table.hands, table.gone, table.ways, hand, listed, moduli, most)
+    if found is None:
         raise OutOfReach(f"the exact count for {table.hands.shape[1]} players would need more than {most:,} numbers")
-    ends = np.cumsum(n_ways)
-    entries = np.arange(len(rows)) + (draws.first[drawer] - ends + n_ways)[rows]
-    hands = table.hands[rows]
-    hands[:, hand] = draws.to[entries]
-    return Deals(hands, draws.gone[entries], table.ways[rows] * draws.ways[entries, None])
+    return Deals(*found)
 
 
 def _settle(table: Deals, classes: Classes, cards: int, left: int, choose: Ints, moduli: Ints) -> Deals:
@@ -169,7 +161,7 @@ def _settle(table: Deals, classes: Classes, cards: int, left: int, choose: Ints,
     pool = left - (needs * ~sure).sum(axis=1)
     for hand in np.flatnonzero(sure.any(axis=0)):
         own = needs[:, hand] * sure[:, hand]
-        ways = ways * choose[pool, own] % moduli
+        ways = _reduced(ways * choose[pool, own], moduli)
         pool -= own
     hands[sure] = DONE
     hands.sort(axis=1)
@@ -193,7 +185,8 @@ def _add_up(table: Deals, moduli: Ints) -> Deals:
     order = np.argsort(keys)
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
     kept = order[starts]
-    return Deals(table.hands[kept], table.gone[kept], np.add.reduceat(table.ways[order], starts) % moduli)
+    ways = _reduced(np.add.reduceat(table.ways[order], starts), moduli)
+    return Deals(table.hands[kept], table.gone[kept], ways)
 
 
 def _keys(rows: Ints) -> Ints:
@@ -210,15 +203,21 @@ def _keys(rows: Ints) -> Ints:
 # ------------------------------------------------------------------------------------------------ numbers
 
 
-def _moduli(most: int) -> Ints:
-    """Return coprime moduli below 2^32 whose product is more than `most`."""
-    found: list[int] = []
+def _reduced(ways: Ints, moduli: Ints) -> Ints:
+    """Return numbers reduced in place to their remainders, that to 2^64 being what they are."""
+    ways[:, 1:] %= moduli
+    return ways
+
+
+def _moduli(most: int) -> list[int]:
+    """Return coprime moduli whose product is more than `most`: 2^64 and others below 2^32."""
+    found = [2**64]
     candidate = 2**32 - 1
     while prod(found) <= most:
         if all(gcd(candidate, modulus) == 1 for modulus in found):
             found.append(candidate)
         candidate -= 1
-    return np.array(found, np.uint64)
+    return found
 
 
 def _number(remainders: list[int], moduli: list[int]) -> int:

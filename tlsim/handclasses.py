@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tlsim.handcolumns import Deck, Update, find, plan
+from tlsim.handcolumns import Deck, OutOfReach, Update, find, plan
 from tlsim.rules import Rules
 
 Ints = NDArray[np.integer[Any]]
 Ways = tuple[list[int], pl.DataFrame]  # to draw from a rank: `Deck.branches`
 
+MOST_STATES = 100_000  # of a hand before classes are found
 FALSE, DONE = 0, 1  # the classes of hands that cannot hold the event any more, and of those that hold it and are dealt
 
 
@@ -94,6 +95,8 @@ def _unfold(
             .select("hand", "way", drawn.alias("cards"), **update)
         )
         after = moved.select("cards", *update).unique()
+        if len(after) > MOST_STATES:
+            raise OutOfReach(f"an exact count for a table would need more than {MOST_STATES:,} states of a hand")
         hand, way, number = moved.join(after.with_row_index("to"), on=["cards", *update]).select("hand", "way", "to")
         to = np.full((len(hands), len(branches)), -1)
         to[hand.to_numpy(), way.to_numpy()] = number.to_numpy()

@@ -21,6 +21,13 @@ RANK_NAMES = "threes fours fives sixes sevens eights nines tens jacks queens kin
 FIELDS = ("n", "red", "spades", "hearts", "kinds")  # what a step may know of a rank besides the states
 N, RED, SPADES, HEARTS, KINDS = (pl.col(field) for field in FIELDS)
 
+SAMPLED_ONLY = ("fewest_plays",)  # no small state that one rank after another updates tells them
+
+
+class OutOfReach(InputError):
+    """An exact count would need more states than fit the time and memory that an answer may take."""
+
+
 Step = Callable[[int], pl.Expr]  # rank (0 the 3s) -> the state after that rank, from the states before and the fields
 
 
@@ -84,7 +91,8 @@ class Column:
 
 
 def _number(name: str, meaning: str, value: pl.Expr | None = None) -> Column:
-    return Column(name, meaning, False, pl.col(name) if value is None else value)
+    """Return a column of 64 bits: what questions make of it, as 1000 * legal_leads, must not overflow."""
+    return Column(name, meaning, False, (pl.col(name) if value is None else value).cast(pl.Int64))
 
 
 def _claim(name: str, meaning: str, value: pl.Expr | None = None) -> Column:
@@ -126,6 +134,7 @@ def columns(rules: Rules, cards: int, deck: Deck = ONE_DECK) -> dict[str, Column
             "quads of consecutive ranks without 2s, at most; 0 for fewer than two",
             quads * (quads >= 2),
         ),
+        _number("strength", "the ranks of its cards added up: 0 for a 3, 1 for a 4, … 12 for a 2"),
         _number("red_cards", "red cards"),
         _number("red_twos", "red 2s"),
         _claim("holds_3s", "holds a 3 of spades"),
@@ -133,16 +142,21 @@ def columns(rules: Rules, cards: int, deck: Deck = ONE_DECK) -> dict[str, Column
         *_instant_columns(rules, cards),
         *_chop_columns(rules, double, quads),
         _number("legal_leads", "plays that may be led, obligations apart: all kinds, all choices of suits"),
+        _number("fewest_plays", "fewest plays that shed the hand when nobody answers"),
     ]
     return {column.name: column for column in found}
 
 
 def find(names: Iterable[str], rules: Rules, cards: int, deck: Deck) -> dict[str, Column]:
-    """Return the asked columns by name, each once; raise `InputError` for one that there is not."""
+    """Return the asked columns by name, each once; raise `InputError` for one that there is not,
+    `OutOfReach` for one that no exact count knows.
+    """
     known = columns(rules, cards, deck)
     for name in names:
         if name not in known:
             raise InputError(f"unknown column {name!r}; {nearest(name, list(known))}")
+        if name in SAMPLED_ONLY:
+            raise OutOfReach(f"{name}: no count rank by rank is small enough")
     return {name: known[name] for name in names}
 
 
@@ -161,7 +175,10 @@ def _instant_columns(rules: Rules, cards: int) -> list[Column]:
     assert [name.replace("_", "-") for name in shapes] == list(INSTANT_WINS)
 
     def wins(kinds: tuple[str, ...]) -> pl.Expr:
-        counted = (k for k in kinds if cards == 13 or rules.instant_wins_any_size or k == "four-twos")
+        off = {"four-twos"} if rules.trading else set()  # section 6
+        counted = (
+            k for k in kinds if k not in off and (cards == 13 or rules.instant_wins_any_size or k == "four-twos")
+        )
         return _any([shapes[kind.replace("-", "_")][1] for kind in counted])
 
     return [
@@ -232,6 +249,7 @@ def states(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
     return {
         **{name: fold(name, N, or_, [rank]) for rank, name in enumerate(RANK_NAMES[:twos])},
         "twos": fold("twos", N, or_, [twos]),
+        "strength": lambda rank: N * rank + (pl.col("strength") if rank != ranks[0] else 0),
         **{name: fold(name, term.cast(pl.Int16), pl.Expr.add) for name, term in terms.items()},
         "red_twos": fold("red_twos", RED, or_, [twos]),
         "holds_3s": fold("holds_3s", SPADES > 0, or_, [0]),

@@ -34,6 +34,7 @@ class _Column:
     head: str
     cells: list[str]
     is_number: bool
+    is_optional: bool = False  # left out where there is no room
 
 
 # ------------------------------------------------------------------------------------------------ cells
@@ -108,7 +109,8 @@ def _columns(table: pl.DataFrame, symbols: bool) -> list[_Column]:
         return _estimate_columns(table)
     columns = []
     for name in table.columns:
-        cells = [_cell(value) for value in table[name]]
+        in_percent = name == "exact" and "one_in" in table.columns
+        cells = [f"{number(100 * value)} %" if in_percent else _cell(value) for value in table[name]]
         cells = [to_symbols(cell) for cell in cells] if symbols else cells
         columns.append(_Column(_words(name), cells, table[name].dtype.is_numeric()))
     return columns
@@ -119,7 +121,8 @@ def _estimate_columns(table: pl.DataFrame) -> list[_Column]:
 
     Estimates of several metrics of the same thing stand side by side.
     """
-    keys = [name for name in table.columns if name not in ESTIMATE]
+    after = table.columns[table.columns.index(ESTIMATE[-1]) + 1 :]  # what is said of the estimate
+    keys = [name for name in table.columns if name not in (*ESTIMATE, *after, "fraction")]
     groups = {"estimate": list(table.iter_rows(named=True))}
     if "metric" in keys and len(keys) > 1:
         keys.remove("metric")
@@ -129,14 +132,36 @@ def _estimate_columns(table: pl.DataFrame) -> list[_Column]:
     first = next(iter(groups.values()))
     columns = []
     for key in keys:
-        cells = [_cell(row[key]) for row in first]
-        cells = list(map(_words, cells)) if key == "metric" else cells
+        cells = [_exact(row) if key == "exact" else _cell(row[key]) for row in first]
+        cells = [_words(cell) if cell.isidentifier() else cell for cell in cells]
         columns.append(_Column(_words(key), cells, table[key].dtype.is_numeric()))
     for name, rows in groups.items():
         columns.append(_Column(_words(name), _align_points([with_interval(row) for row in rows]), False))
     if table["n"].n_unique() > 1:
         columns.append(_Column("n", [_cell(row["n"]) for row in first], True))
+    columns += [_Column(name, [_note(name, row[name]) for row in first], True) for name in after]
+    if "fraction" in table.columns:
+        columns.append(_Column("fraction", [_fraction(row["fraction"]) for row in first], False, is_optional=True))
     return columns
+
+
+def _exact(row: Mapping[str, Any]) -> str:
+    """Return the exact value beside an estimate: a share in percent."""
+    if row["exact"] is None:
+        return "–"
+    return f"{number(100 * row['exact'])} %" if is_share(row) else number(row["exact"])
+
+
+def _note(name: str, value: float | None) -> str:
+    """Return what is said of an estimate: how many standard errors it is off, or what share of deals counted."""
+    if value is None:
+        return "–"
+    return f"{value:+.2f}" if name == "z" else f"{number(100 * value)} %" if name == "acceptance" else _cell(value)
+
+
+def _fraction(text: str | None) -> str:
+    """Return a fraction that can be folded at its bar."""
+    return (text or "–").replace("/", " / ")
 
 
 def _words(name: str) -> str:
@@ -201,8 +226,8 @@ def text(tables: Mapping[str, pl.DataFrame], *, width: int = WIDTH, colour: bool
 def _lines(table: pl.DataFrame, width: int, symbols: bool) -> list[str]:
     if table.is_empty():
         return ["  none"]
-    columns = _columns(table, symbols)
-    widths = _fit([max(map(len, [column.head, *column.cells])) for column in columns], columns, width)
+    columns = _make_room(_columns(table, symbols), width)
+    widths = _fit([_width_of(column) for column in columns], columns, width)
     rule = _GAP.join("─" * w for w in widths)
     lines = [*_row([column.head for column in columns], columns, widths), rule]
     for cells in zip(*(column.cells for column in columns), strict=True):
@@ -210,8 +235,26 @@ def _lines(table: pl.DataFrame, width: int, symbols: bool) -> list[str]:
     return lines
 
 
+def _width_of(column: _Column) -> int:
+    return max(map(len, [column.head, *column.cells]))
+
+
+def _make_room(columns: list[_Column], width: int) -> list[_Column]:
+    """Return the columns without cells of optional ones that do not fit beside the others, folded at their spaces."""
+    room = width - sum(_width_of(column) + len(_GAP) for column in columns if not column.is_optional)
+    found = []
+    for column in columns:
+        cells = column.cells
+        if column.is_optional:
+            cells = [cell if max(map(len, cell.split())) + len(" /") <= room else "…" for cell in cells]
+        if not column.is_optional or any(cell not in "…–" for cell in cells):
+            found.append(_Column(column.head, cells, column.is_number, column.is_optional))
+    return found
+
+
 def _fit(widths: list[int], columns: Sequence[_Column], width: int) -> list[int]:
-    """Return column widths that fit `width`: columns of text give way where the fewest cells are folded for it.
+    """Return column widths that fit `width`: optional columns of text give way first, then those where the fewest
+    cells are folded for it.
 
     No column gets narrower than its longest word.
     """
@@ -224,7 +267,8 @@ def _fit(widths: list[int], columns: Sequence[_Column], width: int) -> list[int]
         texts = [i for i, w in enumerate(widths) if w > least[i]]
         if not texts:
             break
-        widths[min(texts, key=lambda i: sum(len(cell) >= widths[i] for cell in cells[i]))] -= 1
+        folded = {i: (not columns[i].is_optional, sum(len(cell) >= widths[i] for cell in cells[i])) for i in texts}
+        widths[min(texts, key=folded.__getitem__)] -= 1
     return widths
 
 

@@ -63,15 +63,19 @@ class Result:
         return {name: pd.DataFrame(table.to_dict(as_series=False)) for name, table in self.tables.items()}
 
     def plot(self) -> "Figure":
-        """Return a figure of the win rate of each seat with its interval; needs Matplotlib.
+        """Return a figure of the result of `simulate` (win rates by seat) or `odds`, with intervals; needs Matplotlib.
 
-        Raises `InputError` for the result of a command other than `simulate`.
+        Raises `InputError` for the result of another command.
         """
-        if self.command != "simulate":
-            raise InputError(f"{self.command} has nothing to plot: simulate has")
-        from tlsim import plots
+        if self.command == "simulate":
+            from tlsim import plots
 
-        return plots.win_rates(self.tables["seats"], "matches" if "match" in self.plan else "deals")
+            return plots.win_rates(self.tables["seats"], "matches" if "match" in self.plan else "deals")
+        if self.command == "odds":
+            from tlsim import oddsplots
+
+            return oddsplots.odds(self.tables)
+        raise InputError(f"{self.command} has nothing to plot: simulate and odds have")
 
     def to_text(self, *, width: int = render.WIDTH, colour: bool = False, symbols: bool = True) -> str:
         """Return the transcripts as text if there are any, else the tables under the plan; for a terminal."""

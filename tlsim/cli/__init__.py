@@ -19,6 +19,8 @@ COMMANDS = {
     "replay": ("play", "show hands of a run, readable or as transcripts"),
     "hand": ("cards", "what a hand holds"),
     "moves": ("cards", "every legal play of a hand"),
+    "odds": ("hands", "odds of dealt hands, exact beside sampled"),
+    "check-deals": ("hands", "is the shuffle of an app fair?"),
     "variants": ("catalogue", "the variants, the rules of one, or what differs"),
     "policies": ("catalogue", "the built-in ways to play"),
     "bench": ("machine", "how fast this machine is: games/s and decisions/s by stage and policy"),
@@ -50,7 +52,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"tlsim.cli.{COMMANDS[name][0]}"), name)
+        command: click.Command = getattr(import_module(f"tlsim.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
         return command
 
     def resolve_command(

@@ -11,7 +11,9 @@ from tlsim.cli.common import FORMATS, cards_argument, emit, example, format_opti
 @variant_option
 @format_option(*FORMATS)
 def hand(cards: tuple[str, ...], variant: str, form: str) -> None:
-    """Tell what a hand holds: combinations by kind, chops, instant win, number of legal leads, fewest plays to shed it.
+    """Tell what a hand holds: combinations by kind, chops, instant win, number of legal leads, fewest plays to shed it;
+    how many hands are worse, by fewest plays and by strength (its ranks added up, 0 for a 3 to 12 for a 2); and how
+    rare is what it holds.
 
     Cards are a rank (3 4 5 6 7 8 9 10 J Q K A 2) and a suit (S C D H, or ♠ ♣ ♦ ♥), in any order.
     """

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -73,6 +74,17 @@ match_option = click.option(
     metavar="N",
     help="Play matches of N hands: the first out of a hand leads the next, the loser deals it.",
 )
+threads_option = click.option("--threads", type=int, help="Without, all cores; the result does not depend on it.")
+level_option = click.option(
+    "--level", type=float, default=api.DEFAULT_LEVEL, show_default=True, help="Of the intervals."
+)
+plot_option = click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a figure, .png or .svg.",
+    callback=lambda _context, _option, path: _check_plot(path),
+)
 cards_argument = click.argument("cards", nargs=-1, metavar="CARDS…")
 
 
@@ -81,6 +93,20 @@ def format_option(*formats: str) -> Callable[[F], F]:
     return click.option(
         "--format", "form", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
     )
+
+
+def _check_plot(path: Path | None) -> Path | None:
+    if path is not None and path.suffix not in (".png", ".svg"):
+        raise InputError(f"--plot {path}: a figure is written as .png or .svg")
+    return path
+
+
+def save_plot(result: "Result", path: Path) -> None:
+    """Write the figure of a result to a file."""
+    try:
+        result.plot().savefig(path, dpi=150)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
 
 
 def emit(result: "Result", form: str) -> None:

@@ -15,12 +15,14 @@ from tlsim.cli.common import (
     emit,
     example,
     format_option,
+    level_option,
     match_option,
     parse_count,
     players_option,
     policy_option,
     seed_option,
     text_options,
+    threads_option,
     trade_option,
     variant_option,
 )
@@ -47,8 +49,8 @@ _CHUNK = 256  # hands that replay holds in memory at once
 @trade_option
 @seed_option
 @players_option
-@click.option("--threads", type=int, help="Without, all cores; the result does not depend on it.")
-@click.option("--level", type=float, default=api.DEFAULT_LEVEL, show_default=True, help="Of the intervals.")
+@threads_option
+@level_option
 @format_option(*FORMATS)
 def simulate(
     variant: str,

@@ -1,0 +1,174 @@
+"""The commands about dealt hands as functions: like those in `tlsim.api`, which this module goes on."""
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tlsim.api import (
+    _SEED_BITS,
+    DEFAULT_DEALS,
+    DEFAULT_LEVEL,
+    DEFAULT_VARIANT,
+    _announce_compiling,
+    _check_level,
+    _check_threads,
+    _line,
+    _options,
+    _whole,
+)
+from tlsim.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tlsim.handcolumns import Column
+    from tlsim.oddstables import Ask, Setting
+    from tlsim.result import Result
+
+MAX_DEALS = 10**12
+DEFAULT_ALPHA = 0.01  # of `check_deals`
+
+
+def odds(
+    *events: str,
+    where: str | None = None,
+    given: str | None = None,
+    by: str | None = None,
+    any_player: bool = False,
+    count_players: bool = False,
+    variant: str = DEFAULT_VARIANT,
+    players: int | None = None,
+    deals: int = DEFAULT_DEALS,
+    seed: int | None = None,
+    threads: int | None = None,
+    level: float = DEFAULT_LEVEL,
+) -> "Result":
+    """Return the odds of what a dealt hand holds: exact where they can be counted, beside sampled ones.
+
+    `events` are hand columns (`"dragon"`, `"twos"`), `where` an event in SQL over them
+    (`"twos >= 2 and longest_straight >= 5"`), `given` what all hands hold that count, `by` a column for whose values
+    the odds are told one by one. `any_player`: that some player at the table holds the event, `count_players`: how many
+    do. Without events and `by`: the tables of a rule set. `players` four where the variant allows it; `deals` hands, or
+    tables, are sampled. Rare conditions on the cards of ranks are dealt, and the odds weighted.
+
+    Raises `InputError` for what is not allowed.
+    """
+    setting = _setting(variant, players, deals, seed, _check_threads(threads), _check_level(level))
+    if (any_player or count_players) and (given is not None or by is not None or any_player == count_players):
+        raise InputError("odds at the table: any or count, without given and by, which are of one hand")
+    if not (events or where is not None or by is not None) and (given is not None or any_player or count_players):
+        raise InputError("odds: an event, where or by is needed with given, any or count")
+    from tlsim import handsample, oddstables
+    from tlsim.dealcount import KERNELS
+
+    asks = _asks(events, where, given, by, "any" if any_player else "count" if count_players else None, setting)
+    _announce_compiling([*handsample.KERNELS, *KERNELS], "10 s")
+    tables = oddstables.answer(asks, setting) if asks else oddstables.overview(setting)
+    told: dict[str, Any] = {"events": list(events), "where": where, "given": given, "by": by}
+    told |= {"any": any_player, "count": count_players}
+    return _odds_result({key: value for key, value in told.items() if value}, setting, variant, tables)
+
+
+def _odds_result(told: dict[str, Any], setting: "Setting", variant: str, tables: "dict[str, pl.DataFrame]") -> "Result":
+    """Return the result of `odds`; `told` is what was asked."""
+    from tlsim.result import Result, provenance
+    from tlsim.rng import VERSION
+
+    dealt = {"variant": setting.rules.name, "players": setting.players}
+    dealt |= {"cards": setting.cards, "decks": setting.deck.decks}
+    plan = told | dealt | {"deals": setting.deals, "seed": setting.seed, "level": setting.level}
+    flags = [f"--{name}" for name in ("any", "count") if name in told]
+    options: dict[str, Any] = {f"--{name}": told.get(name) for name in ("where", "given", "by")}
+    options |= {"-v": variant, "--players": setting.players, "-n": setting.deals, "--seed": setting.seed}
+    options |= {"--level": None if setting.level == DEFAULT_LEVEL else setting.level}
+    line = _line("odds", *told.get("events", []), *flags, *_options(options))
+    return Result("odds", plan, provenance(line, stream=VERSION, threads=setting.threads), tables)
+
+
+def _setting(variant: str, players: int | None, deals: int, seed: int | None, threads: int, level: float) -> "Setting":
+    """Return what is dealt, checked."""
+    from tlsim.rules import check_players, deal_of
+    from tlsim.variantfiles import parse_variant
+
+    rules = parse_variant(variant)
+    players = check_players(rules, None if players is None else _whole("players", players))
+    if not 1 <= _whole("deals", deals) <= MAX_DEALS:
+        raise InputError(f"{deals} deals: it is from 1 to {MAX_DEALS}")
+    seed = secrets.randbits(_SEED_BITS) if seed is None else _whole("seed", seed)
+    if not -(1 << 63) <= seed < 1 << 64:
+        raise InputError(f"seed {seed}: it is a 64-bit integer")
+    from tlsim.handcolumns import Deck
+    from tlsim.oddstables import Setting
+
+    decks, cards = deal_of(rules, players)
+    return Setting(rules, players, Deck(decks), cards, _whole("deals", deals), seed, threads, level)
+
+
+def _asks(
+    events: Sequence[str],
+    where: str | None,
+    given: str | None,
+    by: str | None,
+    at_table: str | None,
+    setting: "Setting",
+) -> "list[Ask]":
+    """Return what is asked; none for the tables of a rule set."""
+    from tlsim import oddstables, query
+    from tlsim.handcolumns import columns
+
+    known = columns(setting.rules, setting.cards, setting.deck)
+    chosen: dict[str, Any] = {}
+    numbers: list[Column] = []
+    for text in events:
+        named = _column(text, known, "event")
+        if named.boolean:
+            chosen[named.name] = query.parse(text, known, "event")
+        else:
+            numbers.append(named)
+    if where is not None:
+        chosen[where] = query.parse(where, known, "where")
+    condition = None if given is None else query.parse(given, known, "given")
+    column = None if by is None else _column(by, known, "by")
+    if numbers and (column is not None or at_table):
+        raise InputError(
+            f"event {numbers[0].name!r}: it is a number: compare it, as in --where '{numbers[0].name} >= 2'"
+        )
+    asks = oddstables.asked(chosen, condition, column, at_table, setting) if chosen or column else []
+    return asks + [ask for number in numbers for ask in oddstables.asked({}, condition, number, None, setting)]
+
+
+def _column(name: str, known: "dict[str, Column]", what: str) -> "Column":
+    found = known.get(name.strip().replace("-", "_"))
+    if found is None:
+        raise InputError(f"{what} {name!r}: unknown column; {nearest(name, list(known))}")
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ somebody's deals
+
+
+def check_deals(file: str | Path, variant: str = DEFAULT_VARIANT, alpha: float = DEFAULT_ALPHA) -> "Result":
+    """Return tests of the dealt hands in a file against a fair shuffle: uniformity, exact odds, independence of deals.
+
+    `file` has transcripts (RULES.md, section 11), or CSV: a row a deal and a column a seat, or columns `seat` and
+    `cards`. The chance that a fair shuffle fails any test is at most `alpha`; the instant wins are those of `variant`.
+    `effect` is the least relative one that a test finds nine times in ten, `detectable` says it in words. Raises
+    `InputError`.
+    """
+    if not isinstance(alpha, float) or not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha}: it lies between 0 and 1, as {DEFAULT_ALPHA}")
+    from tlsim import dealfile
+    from tlsim.variantfiles import parse_variant
+
+    rules, dealt = parse_variant(variant), dealfile.read(Path(file))
+    from tlsim import dealcheck, handsample
+    from tlsim.result import Result, provenance
+
+    _announce_compiling(handsample.KERNELS, "10 s")
+    tests, outliers = dealcheck.check(dealt, rules, alpha)
+    deals, players = dealt.held.shape[:2]
+    plan = {"file": str(file), "deals": deals, "players": players, "cards": dealt.cards, "decks": dealt.decks}
+    plan |= {"variant": rules.name, "alpha": alpha}
+    line = _line("check-deals", str(file), *_options({"-v": variant, "--alpha": alpha}))
+    return Result("check-deals", plan, provenance(line), {"tests": tests, "farthest_off": outliers})

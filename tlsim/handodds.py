@@ -1,0 +1,53 @@
+"""How good one hand is, and how rare what it holds, among all hands of its size."""
+
+import numpy as np
+import polars as pl
+
+from tlsim.exact import probability
+from tlsim.handcolumns import ONE_DECK, columns
+from tlsim.oddssample import Question, hand_columns
+from tlsim.oddstables import Ask, Setting, answer, exact_keys, holds
+from tlsim.rules import Rules
+
+SAMPLE, SEED = 100_000, 0  # hands that percentiles are sampled from, always the same
+_AT_LEAST = ("twos", "quads", "triples", "pairs", "longest_straight", "longest_double_straight", "longest_quad_run")
+_NO_NEWS = 0.5  # what every other hand holds
+
+
+def percentiles(rules: Rules, hand: int, threads: int, level: float) -> pl.DataFrame:
+    """Return the shares of all hands of its size that are worse than a hand, and those that are as good.
+
+    By `fewest_plays`, fewer being better, which is sampled; and by `strength`, the ranks of its cards added up.
+    """
+    plays, strength = pl.col("fewest_plays"), pl.col("strength")
+    own = _own(rules, hand).select("fewest_plays", "strength").row(0)
+    compared = [
+        (f"fewest plays: {own[0]}", {"worse": plays > own[0], "as good": plays == own[0]}),
+        (f"strength: {own[1]}", {"worse": strength < own[1], "as good": strength == own[1]}),
+    ]
+    asks = [
+        Ask("percentiles", {"by": by, "hands": hands}, Question(event), holds)
+        for by, events in compared
+        for hands, event in events.items()
+    ]
+    setting = Setting(rules, 1, ONE_DECK, hand.bit_count(), SAMPLE, SEED, threads, level)
+    return answer(asks, setting)["percentiles"].drop("one_in")
+
+
+def rarity(rules: Rules, hand: int) -> pl.DataFrame:
+    """Return the exact odds to hold what a hand holds, of what not every other hand does; rarest first."""
+    own = _own(rules, hand).row(0, named=True)
+    known = columns(rules, hand.bit_count())
+    events = {name: pl.col(name) for name, column in known.items() if column.boolean and own[name]}
+    events |= {f"{name} >= {own[name]}": pl.col(name) >= own[name] for name in _AT_LEAST if own[name]}
+    odds = {name: probability(event, rules, hand.bit_count()) for name, event in events.items()}
+    rare = sorted((chance, name) for name, chance in odds.items() if chance < _NO_NEWS)
+    if not rare:
+        return pl.DataFrame(schema={"holds": pl.String})
+    return pl.DataFrame([{"holds": name} | exact_keys(chance) for chance, name in rare])
+
+
+def _own(rules: Rules, hand: int) -> pl.DataFrame:
+    """Return all columns of one hand."""
+    masks = np.array([[hand], [0]], np.int64)
+    return hand_columns(columns(rules, hand.bit_count()), rules, hand.bit_count(), 1, masks)

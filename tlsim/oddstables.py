@@ -1,0 +1,343 @@
+"""The tables of `tlsim odds`: exact odds of hands and of tables, where they can be counted, beside sampled ones.
+
+Every question gives a hand or a table a whole number (an event 0 or 1, an event at a table the number of players who
+hold it), so that an answer is a distribution: an exact one, and how often each number was seen. A row of a table is
+the odds of one number or of several.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from tlsim import estimate, exact, exact_table
+from tlsim.errors import InputError
+from tlsim.exact import WEIGHT, joint, mean_leads
+from tlsim.exact_table import holders, shared
+from tlsim.handcolumns import SAMPLED_ONLY, Column, Deck, OutOfReach, columns
+from tlsim.handsample import Deals
+from tlsim.oddssample import Question, tallies
+from tlsim.query import OF_RANKS, Condition, condition
+from tlsim.rules import Rules, deal_of, player_counts
+
+SLOW_DEALS = 100_000  # hands sampled for columns that take a microsecond each
+_EFFORT = 0.3  # of many exact counts at once; what is out of reach then may be counted when it is asked for alone
+_RARE = 0.1  # hands that hold a condition: fewer, and they are dealt so that they do
+_LEADS = [0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200]  # where the bins of the number of legal leads start
+_Z_COUNTS = 20  # seen and not seen, at least, expected for a z to be looked at among others
+
+Distribution = Mapping[int, Fraction]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is dealt, and how many deals are sampled."""
+
+    rules: Rules
+    players: int
+    deck: Deck
+    cards: int
+    deals: int
+    seed: int
+    threads: int
+    level: float
+    effort: float = 1.0  # share of the numbers that an exact count may hold
+
+    def tables(self) -> list[int]:
+        """Return the numbers of players that are dealt the same hands: so many cards from so many decks."""
+        shape = deal_of(self.rules, self.players)
+        return [players for players in player_counts(self.rules) if deal_of(self.rules, players) == shape]
+
+    def dealt(self, ask: "Ask") -> int:
+        """Return how many hands or tables are dealt to answer a question."""
+        return min(self.deals, SLOW_DEALS) if ask.slow else self.deals
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question, and the rows that it becomes in one of the tables.
+
+    `rows` makes of all values that are possible or seen the further keys of a row, the values that count in it, and
+    those among which they count (`None`: all).
+    """
+
+    table: str
+    keys: Row
+    question: Question
+    rows: "RowsOf"
+    mean: Fraction | None = None  # the exact one: the row is the mean of the values
+    condition: Condition | None = None  # what the hands are dealt to hold, which `question` needs
+
+    @property
+    def slow(self) -> bool:
+        """Return whether a column takes long to work out."""
+        return bool(set(SAMPLED_ONLY) & set(self.question.roots))
+
+
+RowsOf = Callable[[Sequence[int]], Iterable[tuple[Row, Iterable[int], Iterable[int] | None]]]
+
+
+def holds(_: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
+    """Yield the one row of an event: it holds, or some player holds it."""
+    yield {}, range(1, 99), None
+
+
+def each(column: Column | str, event: bool = False) -> RowsOf:
+    """Return rows, one for each value of a column; with `event` odds among them: values are twice theirs, or 1 more."""
+    name, boolean = (column, False) if isinstance(column, str) else (column.name, column.boolean)
+
+    def rows(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], Iterable[int] | None]]:
+        for value in sorted({v // 2 for v in values}) if event else values:
+            key = {name: bool(value) if boolean else value}
+            yield (key, [2 * value + 1], [2 * value, 2 * value + 1]) if event else (key, [value], None)
+
+    return rows
+
+
+def bins(name: str, starts: Sequence[int]) -> RowsOf:
+    """Return rows, one for each range of values that begins at one of `starts`."""
+
+    def rows(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
+        for low, high in zip(starts, [*starts[1:], max(values) + 1], strict=True):
+            if any(low <= value < high for value in values):
+                yield {name: f"{low}–{high - 1}" if high in starts else f"{low}+"}, range(low, high), None
+
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------ answers
+
+
+def answer(asks: Sequence[Ask], setting: Setting) -> dict[str, pl.DataFrame]:
+    """Return the tables of questions, and a table of those that are not counted exactly, with the reason."""
+    counted = _exact(asks, setting)
+    seen = _sampled(asks, setting)
+    tables: dict[str, list[Row]] = {}
+    for ask, distribution, counts in zip(asks, counted, seen, strict=True):
+        tables.setdefault(ask.table, []).extend(_rows(ask, distribution, counts, setting))
+    found = {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in tables.items()}
+    reasons = {
+        (ask.table, *map(str, ask.keys.values())): why
+        for ask, why in zip(asks, counted, strict=True)
+        if isinstance(why, str) and ask.mean is None
+    }
+    if reasons:
+        rows = [{"table": table, "of": " ".join(keys), "why": why} for (table, *keys), why in reasons.items()]
+        found["sampled_only"] = pl.DataFrame(rows)
+    return found
+
+
+def _exact(asks: Sequence[Ask], setting: Setting) -> list[Distribution | str]:
+    """Return the exact distribution of each question, or why there is none."""
+    largest: dict[bytes, Ask] = {}  # an event at a table -> where it is asked of most players
+    for ask in asks:
+        if ask.question.players:
+            key = ask.question.value.meta.serialize()
+            largest[key] = max(largest.get(key, ask), ask, key=lambda one: one.question.players or 0)
+    with ThreadPoolExecutor(setting.threads) as pool:
+        # the last events are the unions, which take longest
+        shares = {key: pool.submit(_shares, largest[key].question, setting) for key in reversed(largest)}
+        questions = {_key(ask.question): ask.question for ask in asks if not ask.question.players}
+        hands = {key: pool.submit(_of_hand, question, setting) for key, question in questions.items()}
+    found: list[Distribution | str] = []
+    for ask in asks:
+        if not ask.question.players:
+            found.append(hands[_key(ask.question)].result())
+        elif isinstance(known := shares[ask.question.value.meta.serialize()].result(), str):
+            found.append(known)
+        else:
+            found.append(dict(enumerate(holders(known, ask.question.players))))
+    return found
+
+
+def _key(question: Question) -> tuple[bytes, bytes]:
+    """Return what tells questions about one hand apart."""
+    return question.value.meta.serialize(), b"" if question.given is None else question.given.meta.serialize()
+
+
+def _shares(question: Question, setting: Setting) -> list[Fraction] | str:
+    """Return the probabilities that k players all hold an event, or why they are not known."""
+    most = int(setting.effort * exact_table.MOST_NUMBERS)
+    try:
+        return shared(question.value, setting.rules, question.players or 1, setting.cards, setting.deck, most)
+    except OutOfReach as error:
+        return str(error)
+
+
+def _of_hand(question: Question, setting: Setting) -> Distribution | str:
+    """Return the exact distribution of what is asked of a hand, or why it is not known.
+
+    Raises `InputError` when no hand is as given.
+    """
+    most = int(setting.effort * exact.MOST_NUMBERS)
+    try:
+        hands = joint(dict.fromkeys(question.roots), setting.rules, setting.cards, setting.deck, most)
+    except OutOfReach as error:
+        return str(error)
+    if question.given is not None:
+        hands = hands.filter(question.given)
+        if hands.is_empty():
+            raise InputError("no hand is as given")
+    by_value = hands.group_by(value=question.value.cast(pl.Int64)).agg(pl.col(WEIGHT).sum()).rows()
+    total = sum(weight for _, weight in by_value)
+    return {value: Fraction(weight, total) for value, weight in sorted(by_value)}
+
+
+def _sampled(asks: Sequence[Ask], setting: Setting) -> list[Counter[int]]:
+    """Return how often each value came in a sample, question by question; all of a kind on the same deals."""
+    kinds: dict[tuple[int, int, int], list[int]] = {}
+    for number, ask in enumerate(asks):
+        players = ask.question.players or 1
+        key = (id(ask.condition) if ask.condition else 0, min(players, 2), int(ask.slow))
+        kinds.setdefault(key, []).append(number)
+    found: dict[int, Counter[int]] = {}
+    for numbers in kinds.values():
+        chosen = {str(number): asks[number].question for number in numbers}
+        players = max(question.players or 1 for question in chosen.values())
+        deals = Deals(setting.deck.decks, players, setting.cards, setting.seed)
+        if needs := asks[numbers[0]].condition:
+            deals = replace(deals, numbers=needs.numbers, chances=needs.chances)
+        n = setting.dealt(asks[numbers[0]])
+        found |= {
+            int(name): counts for name, counts in tallies(chosen, setting.rules, deals, n, setting.threads).items()
+        }
+    return [found[number] for number in range(len(asks))]
+
+
+# ------------------------------------------------------------------------------------------------ rows
+
+
+def _rows(ask: Ask, counted: Distribution | str, seen: Counter[int], setting: Setting) -> Iterable[Row]:
+    """Yield the rows of a question: keys, exact value, estimate, z, and what share of the dealt hands counted."""
+    known = counted if not isinstance(counted, str) else None
+    if ask.mean is not None:
+        total, squares = (sum(value**power * times for value, times in seen.items()) for power in (1, 2))
+        row = estimate.mean(total, squares, seen.total(), setting.level)
+        yield ask.keys | exact_keys(ask.mean) | row | {"z": _z(row["estimate"], ask.mean, row["se"])}
+        return
+    share = ask.condition.share if ask.condition and ask.question.given is None else 1.0
+    for keys, chosen, among in ask.rows(sorted({*(known or {}), *seen})):
+        values, base = list(chosen), list(seen if among is None else among)
+        p = None
+        if known is not None and (among is None or any(value in known for value in base)):
+            p = _share(known, values) / (1 if among is None else _share(known, base))
+        k, n = (sum(seen[value] for value in found) for found in (values, base))
+        row = estimate.proportion(k, n, setting.level)
+        expected = math.nan if p is None else float(p) / share
+        se = math.sqrt(max(expected * (1 - expected), 0.0) / n) if n else math.nan
+        row |= {name: row[name] * share for name in ("estimate", "se", "low", "high")}
+        row |= {"z": _z(row["estimate"], p, se * share)}
+        if ask.question.given is not None or ask.condition:
+            row["acceptance"] = (k if ask.question.given is None else seen.total()) / setting.dealt(ask)
+        yield ask.keys | keys | exact_keys(p) | row
+
+
+def _share(known: Distribution, values: Iterable[int]) -> Fraction:
+    """Return the probability of some values."""
+    return sum((known.get(value, Fraction(0)) for value in values), Fraction(0))
+
+
+def exact_keys(value: Fraction | None) -> Row:
+    """Return an exact value as columns: a float, "1 in so many" of a probability, and the fraction."""
+    if value is None:
+        return {"exact": None, "one_in": None, "fraction": None}
+    one_in = float(1 / value) if 0 < value <= 1 else None
+    return {"exact": float(value), "one_in": one_in, "fraction": f"{value.numerator}/{value.denominator}"}
+
+
+def _z(seen: float, exact: float | Fraction | None, se: float) -> float | None:
+    """Return by how many standard errors a sample is off; `None` without an exact value or a spread."""
+    if exact is None or not math.isfinite(se) or not math.isfinite(exact):
+        return None
+    return (seen - float(exact)) / se if se > 0 else 0.0 if seen == float(exact) else None
+
+
+# ------------------------------------------------------------------------------------------------ questions
+
+
+def asked(
+    events: Mapping[str, pl.Expr],
+    given: pl.Expr | None,
+    by: Column | None,
+    at_table: str | None,
+    setting: Setting,
+) -> list[Ask]:
+    """Return the questions of a user: `events` by their texts, all of hands that hold `given`.
+
+    `by`: for each value of a column; without events how often it comes. `at_table`: "any" for some player at the
+    table, "count" for the number of players who hold an event.
+    """
+    if at_table:
+        rows = holds if at_table == "any" else each("holders")
+        return [
+            Ask("odds", {"event": text} | {"players": n}, Question(event, None, n), rows)
+            for text, event in events.items()
+            for n in (setting.tables() if at_table == "any" else [setting.players])
+        ]
+    if by is not None and not events:
+        needs = None if given is None else _rare(given, setting)
+        return [Ask(by.name, {}, Question(pl.col(by.name), given), each(by), condition=needs)]
+    found = []
+    for text, event in events.items():
+        needs = None
+        if given is not None:
+            needs = _rare(given, setting)
+        elif by is None and not set(event.meta.root_names()) <= OF_RANKS:  # where something is left to sample
+            needs = _rare(event, setting)
+        if by is None:
+            found.append(Ask("odds", {"event": text}, Question(event, given), holds, condition=needs))
+        else:
+            both = 2 * pl.col(by.name).cast(pl.Int64) + event.cast(pl.Int64)
+            found.append(Ask("odds", {"event": text}, Question(both, given), each(by, event=True), condition=needs))
+    return found
+
+
+def _rare(event: pl.Expr, setting: Setting) -> Condition | None:
+    """Return what an event needs of ranks, if that is rare enough to deal hands that hold it."""
+    needs = condition(event, setting.cards, setting.deck)
+    return needs if needs is not None and needs.share < _RARE else None
+
+
+def overview(setting: Setting) -> dict[str, pl.DataFrame]:
+    """Return the tables of a rule set: instant wins, chops, shapes, leads, fewest plays; what some player holds."""
+    rules = setting.rules
+    known = columns(rules, setting.cards, setting.deck)
+    kinds = [kind.replace("-", "_") for kind in (*rules.instant_wins, *rules.opening_instant_wins)]
+    wins = [*kinds, "instant_win", *(["opening_instant_win"] if rules.opening_instant_wins else [])] if kinds else []
+    chops = [name for name in known if name.startswith("chop")]
+    asks = [Ask("instant_wins", {"event": name}, Question(pl.col(name)), holds) for name in wins]
+    asks += [Ask("chops", {"event": name}, Question(pl.col(name)), holds) for name in chops]
+    asks += [
+        Ask("some_player", {"event": name, "players": players}, Question(pl.col(name), None, players), holds)
+        for name in [*wins, *chops]
+        for players in setting.tables()
+    ]
+    for name in ("twos", "quads", "longest_straight", "longest_double_straight", "fewest_plays"):
+        asks.append(Ask(name, {}, Question(pl.col(name)), each(name)))
+    leads = Question(pl.col("legal_leads"))
+    asks.append(Ask("legal_leads", {}, leads, bins("legal_leads", _LEADS)))
+    by_kind = mean_leads(rules, setting.cards, setting.deck)
+    asks.append(Ask("mean_leads", {"of": "legal leads"}, leads, holds, mean=sum(by_kind.values(), Fraction(0))))
+    tables = answer(asks, replace(setting, effort=_EFFORT))
+    rows = [{"kind": kind} | exact_keys(mean) for kind, mean in by_kind.items()]
+    tables["leads_by_kind"] = pl.DataFrame(rows).drop("one_in")
+    return {**tables, "agreement": _agreement(tables)}
+
+
+def _agreement(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return how well samples and exact odds agree, over the rows that are seen often enough."""
+    rows = []
+    for name, table in tables.items():
+        if "z" in table.columns and "estimate" in table.columns:
+            often = (pl.col("estimate") * pl.col("n")).is_between(_Z_COUNTS, pl.col("n") - _Z_COUNTS)
+            z = table.filter(often & pl.col("z").is_not_null())["z"].cast(pl.Float64).to_list()
+            if z:
+                spread = math.sqrt(sum(one * one for one in z) / len(z))
+                rows.append({"table": name, "rows": len(z), "largest_z": max(map(abs, z)), "spread": spread})
+    return pl.DataFrame(rows)
