@@ -310,13 +310,15 @@ def blocks(
     """
     play = runner(plan).play
     first = _FIRST_OF_OTHERS if any(policy.by_address for policy in plan.policies) else _FIRST_BLOCK
-    size = block or max(1, first // (len(plan.seatings) * (plan.match or 1)))
+    size = smallest = block or max(1, first // (len(plan.seatings) * (plan.match or 1)))
     pending: deque[Future[Block]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="tlsim") as pool:
         try:
             while start < plan.deals or pending:
                 while start < plan.deals and len(pending) <= threads:
-                    stop = min(start + size, plan.deals)
+                    rest = plan.deals - start
+                    last = max(smallest, rest // (2 * threads))  # so that no thread is left with much at the end
+                    stop = start + min(size, rest if block else last, rest)
                     pending.append(pool.submit(play, start, stop, keep_rows))
                     start = stop
                 done = pending.popleft().result()
