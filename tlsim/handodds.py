@@ -3,8 +3,9 @@
 import numpy as np
 import polars as pl
 
+from tlsim.cards import split
 from tlsim.exact import probability
-from tlsim.handcolumns import ONE_DECK, columns
+from tlsim.handcolumns import Deck, columns
 from tlsim.oddssample import Question, hand_columns
 from tlsim.oddstables import Ask, Setting, answer, exact_keys, holds
 from tlsim.rules import Rules
@@ -30,17 +31,17 @@ def percentiles(rules: Rules, hand: int, threads: int, level: float) -> pl.DataF
         for by, events in compared
         for hands, event in events.items()
     ]
-    setting = Setting(rules, 1, ONE_DECK, hand.bit_count(), SAMPLE, SEED, threads, level)
+    setting = Setting(rules, 1, _deck(rules, hand), hand.bit_count(), SAMPLE, SEED, threads, level)
     return answer(asks, setting)["percentiles"].drop("one_in")
 
 
 def rarity(rules: Rules, hand: int) -> pl.DataFrame:
     """Return the exact odds to hold what a hand holds, of what not every other hand does; rarest first."""
-    own = _own(rules, hand).row(0, named=True)
-    known = columns(rules, hand.bit_count())
+    own, deck = _own(rules, hand).row(0, named=True), _deck(rules, hand)
+    known = columns(rules, hand.bit_count(), deck)
     events = {name: pl.col(name) for name, column in known.items() if column.boolean and own[name]}
     events |= {f"{name} >= {own[name]}": pl.col(name) >= own[name] for name in _AT_LEAST if own[name]}
-    odds = {name: probability(event, rules, hand.bit_count()) for name, event in events.items()}
+    odds = {name: probability(event, rules, hand.bit_count(), deck) for name, event in events.items()}
     rare = sorted((chance, name) for name, chance in odds.items() if chance < _NO_NEWS)
     if not rare:
         return pl.DataFrame(schema={"holds": pl.String})
@@ -49,5 +50,10 @@ def rarity(rules: Rules, hand: int) -> pl.DataFrame:
 
 def _own(rules: Rules, hand: int) -> pl.DataFrame:
     """Return all columns of one hand."""
-    masks = np.array([[hand], [0]], np.int64)
-    return hand_columns(columns(rules, hand.bit_count()), rules, hand.bit_count(), 1, masks)
+    masks, deck = np.array(split(hand), np.int64).reshape(2, 1), _deck(rules, hand)
+    return hand_columns(columns(rules, hand.bit_count(), deck), rules, hand.bit_count(), deck.decks, masks)
+
+
+def _deck(rules: Rules, hand: int) -> Deck:
+    """Return what a hand is dealt from: two decks when it holds a card twice, or the rules say so."""
+    return Deck(2 if split(hand)[1] or rules.decks == 2 else 1)
