@@ -16,10 +16,10 @@ def every_table() -> list[tuple[str, int]]:
     return [(spec, players) for spec in specs for players in player_counts(parse_variant(spec))]
 
 
-def random_rules(rng: random.Random, two_decks: bool = False, trading: bool = False) -> Rules:
+def random_rules(rng: random.Random, two_decks: bool = False) -> Rules:
     """Return a rule set with every option drawn at random; combinations that make no sense are drawn again.
 
-    Hands are dealt from one deck unless `two_decks`; players never trade unless `trading`.
+    Hands are dealt from one deck unless `two_decks`.
     """
     while True:
         lines = [line for line in LINES if rng.random() < 0.4]
@@ -42,7 +42,7 @@ def random_rules(rng: random.Random, two_decks: bool = False, trading: bool = Fa
                 instant_wins=tuple(wins[:split]),
                 opening_instant_wins=tuple(wins[split:]),
                 ties=rng.choice(["forbidden", "later", "kickers"]),
-                trading=trading and rng.random() < 0.5,
+                trading=rng.random() < 0.3,
                 payoff=rng.choice(["stake", "places", "cards"]),
                 **{key: cast("Any", rng.random() < 0.5) for key in _BOOLEANS},
             )

@@ -46,7 +46,7 @@ def test_bench() -> None:
     assert list(result.to_dict()["tables"]) == ["stages", "policies"]
 
 
-@pytest.mark.skipif(not _jit.JIT, reason="samples are too small to average without the compiler")
+@pytest.mark.skipif(not _jit.JIT, reason="half a second without the compiler is a few games: too few for a mean")
 def test_decisions_a_game_are_those_of_the_policies() -> None:
     found = {row["policy"]: row for row in tlsim.bench(seconds=0.5).tables["policies"].to_dicts()}
     assert found["lowest"]["decisions_per_game"] == pytest.approx(54.4, abs=1.5)
@@ -72,8 +72,9 @@ def test_stages_do_what_they_say() -> None:
     assert speed.dealing(PLAN.rules, 4)(n) == (n, 0)
     decided = speed.playing(PLAN)(n)
     assert decided == speed.running(PLAN)(n) == speed.running(PLAN, keep_rows=True)(n)
-    total = sum(block.tally for block in batch.blocks(api._plan(api.BENCH_VARIANT, "lowest", n, 1, None)))
-    assert decided == (n, int(total[0, LENGTHS_AT + LENGTHS.index("decisions")]))  # type: ignore[index]
+    blocks = batch.blocks(api._plan(api.BENCH_VARIANT, "lowest", n, 1, None))
+    total = np.sum([block.tally for block in blocks], axis=0)
+    assert decided == (n, int(total[0, LENGTHS_AT + LENGTHS.index("decisions")]))
 
 
 def test_samples_take_turns_and_find_their_size() -> None:
@@ -120,7 +121,10 @@ def test_plain_python_plays_the_same_game(mode: str, plays: float, passes: float
     assert module("peers").program(*command[:3])(20) > 0
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None or not _jit.HAS_PDEP, reason="limit.c needs gcc and BMI2")
+@pytest.mark.skipif(
+    shutil.which("gcc") is None or not _jit.HAS_PDEP,
+    reason="limit.c is built with gcc, and uses the instruction PDEP (BMI2) itself",
+)
 def test_limit_plays_the_same_game(tmp_path: Path) -> None:
     peers = module("peers")
     limit = str(peers.build_limit("gcc", tmp_path))

@@ -142,7 +142,7 @@ def hands_by(value: NDArray[Any], ways: NDArray[np.int64]) -> dict[int, int]:
 @pytest.mark.parametrize("variant", ["southern", "classic"])
 def test_all_patterns(variant: str, request: pytest.FixtureRequest) -> None:
     if variant != "southern" and not request.config.getoption("--all-patterns"):
-        pytest.skip("scripts/deep")
+        pytest.skip("4 s more for the other variants: scripts/deep runs it (--all-patterns)")
     rules = parse_variant(variant)
     n, ways = patterns()
     assert len(n) == 3598180
@@ -219,7 +219,7 @@ SMALL = [
 def test_every_column_of_small_decks(deck: Deck, cards: int, variant: str, request: pytest.FixtureRequest) -> None:
     place = SMALL.index((deck, cards)) + VARIANTS.index(variant)
     if place % 3 and not request.config.getoption("--all-patterns"):
-        pytest.skip("scripts/deep")
+        pytest.skip("a third of the decks and variants is enough by default: scripts/deep runs all (--all-patterns)")
     rules = parse_variant(variant)
     names = [
         name

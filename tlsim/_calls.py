@@ -80,7 +80,7 @@ def compile_policy(function: Any, source: str, signature: Any, written: Sequence
     parameters, *words)`: it first writes the words to the offsets `written` in the view, so that what the policy reads
     there comes in registers. `loop` is `(kernel, signature)` of a kernel whose one call by address is that of a policy.
     It is taken from the cache as LLVM code and compiled once more with the policy in place of the call, which takes
-    0.2 s: Numba has nothing to do for it. `None`: there is no such kernel. Raises what Numba raises.
+    0.3 s: Numba has nothing to do for it. `None`: there is no such kernel. Raises what Numba raises.
     """
     if not JIT:
         return _plain_policy(function, len(signature.args) - 3)
