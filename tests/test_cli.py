@@ -189,6 +189,13 @@ def test_simulate_imports_neither_scipy_nor_matplotlib() -> None:
     assert python(code).stdout == "[]\n"
 
 
+def test_a_compiled_engine_starts_without_scipy_and_without_what_only_the_compiler_needs() -> None:
+    code = "import sys, tlsim\ntlsim.simulate(deals=1000, seed=1)\n"
+    code += "print([name for name in ('scipy', 'numba.np.npyimpl') if name in sys.modules])"
+    python(code)  # leaves it compiled
+    assert python(code).stdout == "[]\n"
+
+
 def test_importing_tlsim_is_light_and_its_functions_keep_their_names() -> None:
     code = f"import sys, tlsim\nprint([name for name in {HEAVY} if name in sys.modules])\n"
     code += "import tlsim.policies, tlsim.variants, tlsim.batch\n"

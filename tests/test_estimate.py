@@ -3,7 +3,9 @@ import random
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
+from tlsim import estimate
 from tlsim.estimate import COLUMNS, Distribution, Ratio, mean, proportion, share
 
 
@@ -25,6 +27,12 @@ def test_mean() -> None:
     assert row["high"] - row["estimate"] == pytest.approx(3.182446 * 1.2583057)  # t with 3 degrees of freedom
     halved = mean(sum(values), sum(v * v for v in values), 4, 0.95, scale=2)
     assert (halved["estimate"], halved["se"]) == (2.75, row["se"] / 2)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
+def test_quantiles_of_students_t(level: float) -> None:
+    for n in (2, 30, 100, 101, 102, 300, 1000, 10**6):
+        assert estimate._t_quantile(level, n) == pytest.approx(stdtrit(n - 1, (1 + level) / 2), rel=1e-8)
 
 
 def test_what_has_no_spread_says_so() -> None:

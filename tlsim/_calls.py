@@ -5,6 +5,7 @@ inside was checked against Numba 0.68 with LLVM 22.
 """
 
 import contextlib
+import ctypes
 import functools
 import hashlib
 import re
@@ -12,7 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tlsim._jit import CACHE_FOLDER, JIT, forgive_the_cache  # first: it imports Numba without SciPy
+from tlsim._jit import (  # first: it imports Numba without SciPy
+    CACHE_FOLDER,
+    JIT,
+    F,
+    forgive_the_cache,
+    kernel,
+    primitive,
+)
 
 # isort: split
 from llvmlite import binding, ir
@@ -56,6 +64,63 @@ def address_of(function: Any, signature: Any) -> int:
         function.compile(signature)
     compiled = function.overloads[signature.args]
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+
+
+_APART: list[Any] = []  # functions that are bound when first called: they live as long as the process
+
+
+def apart(signature: Any) -> Callable[[F], F]:
+    """Return a decorator: a function that kernels call now and then is a kernel of its own, bound when first called.
+
+    Callers hold none of its code and need not wait for it: they call through a slot, as one calls a shared library.
+    (Measured: with the rare parts of its helpers in its code, a new policy takes twice as long to compile.)
+    """
+
+    def decorate(body: F) -> F:
+        if not JIT:
+            return body
+        compiled, slot = kernel(body), ctypes.c_void_p()
+        name = f"{body.__module__}.{body.__qualname__}"
+        words = (
+            ctypes.c_void_p if isinstance(argument, types.Record) else ctypes.c_int64 for argument in signature.args
+        )
+        function_type = ctypes.CFUNCTYPE(ctypes.c_int64, *words)
+
+        @function_type
+        def bind(*arguments: Any) -> int:
+            slot.value = address_of(compiled, signature)
+            return int(function_type(slot.value)(*arguments))
+
+        def load_slot(_context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+            place = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, _WORD, name)
+            return builder.load(place)
+
+        @intrinsic
+        def address(_context: Any) -> Any:
+            return types.int64(), load_slot
+
+        @primitive
+        def through(*arguments: Any) -> Any:
+            return call(address(), arguments)
+
+        call = call_by_address(signature)
+        slot.value = ctypes.cast(bind, ctypes.c_void_p).value
+        binding.add_symbol(name, ctypes.addressof(slot))
+        _APART.append((compiled, signature, slot, bind))
+        return through  # type: ignore[return-value]
+
+    return decorate
+
+
+def apart_kernels() -> list[Any]:
+    """Return the kernels of all functions that are apart."""
+    return [compiled for compiled, *_ in _APART]
+
+
+def warm_up() -> None:
+    """Compile all functions that are apart, or load them from the cache."""
+    for compiled, signature, *_ in _APART:
+        address_of(compiled, signature)
 
 
 # ------------------------------------------------------------------------------------------------ policies of users
@@ -193,7 +258,8 @@ def _stripped(kernel: Any, signature: Any) -> str:
     compiled = kernel.overloads[signature.args]
     main = compiled.fndesc.llvm_func_name
     kept = []
-    for block in re.split(r"(?m)^(?=define )", str(compiled.library._get_module_for_linking())):
+    module = binding.parse_bitcode(compiled.library._get_module_for_linking().as_bitcode())  # as the cache gives it
+    for block in re.split(r"(?m)^(?=define )", str(module)):
         head, _, body = block.partition("\n")
         if not head.startswith("define ") or f"@{main}(" in head or f"@cfunc.{main}(" in head:
             kept.append(block)
@@ -213,7 +279,7 @@ def _with_policy(text: str, name: str) -> str:
     Empty when there is not one such call, as another version of Numba or LLVM might write it.
     """
     call = rf'call i64 @"{name}"\1 alwaysinline'
-    text, n = re.subn(r"call i64 %[\w.]+(\(ptr.*, i64 [^,]*, i64 [^,]*\))", call, text)
+    text, n = re.subn(r"call i64 %[\w.]+(\((?:ptr [^,()]*, ){4}i64 [^,()]*, i64 [^,()]*\))", call, text)
     if n != 1:
         return ""
     text = text.replace("@c_loop(", f'@"{name}{_LOOP}"(').replace("@loop(", f'@"{name}{_LOOP}.inner"(')

@@ -307,11 +307,12 @@ def doctor() -> "Result":
 def warmup() -> "Result":
     """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
     began = time.perf_counter()
-    from tlsim import _jit, batch, dealcount, handsample, matches
+    from tlsim import _calls, _jit, batch, dealcount, handsample, kit, matches
     from tlsim.result import Result, provenance
 
-    was_compiled = _jit.is_compiled([*batch.all_kernels(), *matches.KERNELS, *handsample.KERNELS, *dealcount.KERNELS])
-    for module in (batch, matches, handsample, dealcount):
+    others = [kernel for module in (matches, handsample, dealcount, kit) for kernel in module.KERNELS]
+    was_compiled = _jit.is_compiled([*batch.all_kernels(), *others, *_calls.apart_kernels()])
+    for module in (batch, matches, handsample, dealcount, kit, _calls):
         module.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)

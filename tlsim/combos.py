@@ -246,14 +246,6 @@ def last_play_barred(rules: Any, view: Any) -> int:
     return view.hand
 
 
-@helper
-def may_pass(rules: Any, view: Any) -> bool:
-    """Return whether the seat to act may pass (section 4.4 and `must_play` in 9). Overwrites `view.plays`."""
-    if view.on == 0:
-        return False
-    return rules.must_play == 0 or view.asked_again != 0 or legal_plays(rules, view) == 0
-
-
 # ------------------------------------------------------------------------------------------------ from Python
 
 

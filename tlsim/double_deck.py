@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tlsim._jit import helper, highest_bit, kernel, lowest_bit, popcount, primitive
+from tlsim import combos
+from tlsim._calls import apart
+from tlsim._jit import helper, highest_bit, kernel, lowest_bit, popcount, primitive, types
 from tlsim.cards import BLACK, NO_TWOS, ONES, RED, TWOS
 from tlsim.combos import chop_class, class_kind, class_length, code_of, kind_of, length_of, matches, top_of
 from tlsim.features import (
@@ -24,6 +26,7 @@ from tlsim.features import (
     pick_instant_win,
 )
 from tlsim.shapes import DOUBLE_STRAIGHT, QUAD, QUAD_RUN, STRAIGHT, count_at, counts, presence
+from tlsim.view import OF_HAND, OF_VIEW
 
 LATER, KICKERS = 1, 2  # `ties`, as packed
 
@@ -221,12 +224,18 @@ def legal_plays(rules: Any, view: Any) -> int:
     return kept
 
 
+@apart(OF_VIEW)
+def legal_plays_of_either(rules: Any, view: Any) -> int:
+    """Return `legal_plays` for rules with one deck or two."""
+    return legal_plays(rules, view) if rules.decks == 2 else combos.legal_plays(rules, view)
+
+
 @helper
 def may_pass(rules: Any, view: Any) -> bool:
     """Return whether the seat to act may pass (section 4.4 and `must_play` in 9). Overwrites `view.plays`."""
     if view.on == 0:
         return False
-    return rules.must_play == 0 or view.asked_again != 0 or legal_plays(rules, view) == 0
+    return rules.must_play == 0 or view.asked_again != 0 or legal_plays_of_either(rules, view) == 0
 
 
 # ------------------------------------------------------------------------------------------------ features
@@ -271,7 +280,7 @@ def _costliest(rules: Any, lattice: int, rank: int, black: int, red: int) -> int
     return best
 
 
-@helper
+@apart(types.int64(*OF_HAND.args, types.int64))
 def leftover(rules: Any, h: int, s: int) -> int:
     """Return what cards cost by the leftover amounts, in half units: the split that costs most (section 10)."""
     black = size_of(h & TWOS & BLACK, s & TWOS & BLACK)

@@ -14,16 +14,19 @@ policy that plays both copies of a card writes it to `view.second`. All of it al
 `python:` policies. The fields of a view are in `tlsim.view`, those of the rules in `tlsim.rules.RULES`.
 """
 
+import inspect
 from typing import Any
 
 import numpy as np
 
 from tlsim import combos, double_deck, features, shapes
-from tlsim._jit import highest_bit, inlined_kernel, lowest_bit, popcount
+from tlsim._calls import apart
+from tlsim._jit import JIT, highest_bit, inlined_kernel, lowest_bit, popcount, types
 from tlsim.cards import FULL
 from tlsim.policies import lowest, random
 from tlsim.rng import below, draw
 from tlsim.shapes import DOUBLE_STRAIGHT, KINDS, PAIR, QUAD, QUAD_RUN, SINGLE, STRAIGHT, TRIPLE
+from tlsim.view import CONTRACT, OF_HAND
 
 # The kinds that `kind` returns.
 assert tuple(range(1, len(KINDS))) == (SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOUBLE_STRAIGHT, QUAD_RUN)
@@ -38,13 +41,13 @@ def legal_plays(rules: Any, view: Any) -> int:
 
     With two decks their second copies are in `view.plays_second[0:n]`.
     """
-    return double_deck.legal_plays(rules, view) if rules.decks == 2 else combos.legal_plays(rules, view)
+    return double_deck.legal_plays_of_either(rules, view)
 
 
 @inlined_kernel
 def may_pass(rules: Any, view: Any) -> bool:
     """Return whether the seat to act may pass. Overwrites `view.plays`."""
-    return double_deck.may_pass(rules, view) if rules.decks == 2 else combos.may_pass(rules, view)
+    return double_deck.may_pass(rules, view)
 
 
 @inlined_kernel
@@ -148,10 +151,15 @@ def longest_run(hand: int) -> int:
     return n
 
 
+@apart(OF_HAND)
+def _fewest_plays(rules: Any, hand: int) -> int:
+    return features.fewest_plays(rules, hand)
+
+
 @inlined_kernel
 def fewest_plays(rules: Any, hand: int) -> int:
     """Return the fewest plays that shed a hand when nobody answers."""
-    return features.fewest_plays(rules, hand)
+    return _fewest_plays(rules, hand)
 
 
 # ------------------------------------------------------------------------------------------------ the table
@@ -210,3 +218,15 @@ def pick(stream: Any, n: int) -> int:
 def chance(stream: Any) -> float:
     """Return a random number, uniform in [0, 1), from the policy's own stream."""
     return np.float64(draw(stream) >> np.uint64(11)) / 9007199254740992.0
+
+
+# ------------------------------------------------------------------------------------------------ compiled beforehand
+
+KERNELS = [value for value in list(globals().values()) if getattr(value, "__module__", "") == __name__]
+
+
+def warm_up() -> None:
+    """Compile all of it for policies, or load it from the cache; a new policy then waits for its own code alone."""
+    records = dict(zip(("rules", "view", "stream"), CONTRACT, strict=True))
+    for helper in KERNELS if JIT else []:
+        helper.compile(tuple(records.get(name, types.int64) for name in inspect.signature(helper.py_func).parameters))

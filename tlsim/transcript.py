@@ -12,7 +12,6 @@ from tlsim import double_deck
 from tlsim._calls import address_of
 from tlsim._jit import kernel
 from tlsim.cards import FULL, join, mask, names, parse_card, split
-from tlsim.combos import legal_plays, may_pass
 from tlsim.errors import InputError
 from tlsim.game import PLAY_HAND, ROW, TABLE, call_play_hand, play_hand_kernel
 from tlsim.policies import SCRIPT
@@ -28,12 +27,8 @@ def _play_script(rules: Any, tables: Any, rows: Any, play_hand: int, opening: in
 @kernel
 def _moves_here(rules: Any, tables: Any) -> Any:
     """Write the plays of the seat to act; return how many, and whether it may pass."""
-    view = tables[0].sight
-    if rules[0].decks == 2:
-        passing = double_deck.may_pass(rules[0], view)
-        return double_deck.legal_plays(rules[0], view), passing
-    passing = may_pass(rules[0], view)
-    return legal_plays(rules[0], view), passing
+    passing = double_deck.may_pass(rules[0], tables[0].sight)
+    return double_deck.legal_plays_of_either(rules[0], tables[0].sight), passing
 
 
 KERNELS = [_play_script, _moves_here]

@@ -12,7 +12,7 @@ from tlsim import double_deck
 from tlsim._calls import RAISED as POLICY_RAISED
 from tlsim._calls import call_by_address
 from tlsim._jit import helper, lowest_bit, part, popcount, primitive
-from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, legal_plays, matches
+from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, matches
 from tlsim.features import leftover
 from tlsim.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, random
 from tlsim.rng import draw
@@ -102,7 +102,7 @@ def holds_play(rules: Any, table: Any, seat: int, on: int, on_cards: int, on_sec
     view.hand, view.hand_second = table.hands[seat], table.hands_second[seat]
     view.on, view.on_cards, view.on_second = on, on_cards, on_second
     view.required, view.asked_again = 0, again
-    return (double_deck.legal_plays(rules, view) if rules.decks == 2 else legal_plays(rules, view)) > 0
+    return double_deck.legal_plays_of_either(rules, view) > 0
 
 
 # ------------------------------------------------------------------------------------------------ what may be played

@@ -57,10 +57,14 @@ VIEW = np.dtype(
 # Parameters of the policy in one seat.
 PARAMS = np.dtype((np.record, [("value", "f8", (MAX_PARAMS,))]))
 
-_CONTRACT = (from_dtype(RULES), from_dtype(VIEW), from_dtype(STREAM))
+# The three records of a policy, as types.
+CONTRACT = (from_dtype(RULES), from_dtype(VIEW), from_dtype(STREAM))
 # The type of a policy written in Python, by its number of parameters.
-SIGNATURES = [types.int64(*_CONTRACT, *[types.float64] * n) for n in range(MAX_PARAMS + 1)]
+SIGNATURES = [types.int64(*CONTRACT, *[types.float64] * n) for n in range(MAX_PARAMS + 1)]
+# Types of what policies call: of a hand; of a view, alone and with a random word.
+OF_HAND = types.int64(CONTRACT[0], types.int64)
+OF_VIEW, OF_VIEW_AND_WORD = types.int64(*CONTRACT[:2]), types.int64(*CONTRACT[:2], types.uint64)
 # The C function behind every policy but the built-in ones: it gets its parameters, and the words of the view that
 # matter most once more, in registers. C code may leave the last ones out. It returns RAISED to report a failure.
-C_SIGNATURE = types.int64(*_CONTRACT, from_dtype(PARAMS), types.int64, types.int64)
+C_SIGNATURE = types.int64(*CONTRACT, from_dtype(PARAMS), types.int64, types.int64)
 IN_REGISTERS = tuple(dict(VIEW.fields or {})[name][1] for name in ("hand", "on"))  # their offsets in the view

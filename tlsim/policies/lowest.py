@@ -8,7 +8,8 @@ card, then the lowest sum; if there are none, the weakest chop, likewise; else i
 from typing import Any
 
 from tlsim import double_deck
-from tlsim._jit import cold, helper, lowest_bit, part, popcount, primitive
+from tlsim._calls import apart
+from tlsim._jit import helper, lowest_bit, part, popcount, primitive
 from tlsim.cards import NO_TWOS, ONES, TWOS
 from tlsim.combos import (
     chop_class,
@@ -42,6 +43,7 @@ from tlsim.shapes import (
     quads,
     runs,
 )
+from tlsim.view import OF_VIEW
 
 
 @primitive
@@ -184,7 +186,7 @@ def key_of(rules: Any, on: int, code: int, cards: int) -> int:
     return (line << 26) | (top_of(code) << 16) | sum_of(cards)
 
 
-@cold
+@apart(OF_VIEW)
 def choose_plain(rules: Any, view: Any) -> int:
     """Return the choice by comparing all legal plays: the plain version, and the one for rare obligations."""
     best, best_key = 0, 0
@@ -356,7 +358,7 @@ def choose_free_with_two(rules: Any, view: Any) -> int:
     return longest_with_two(rules, view)
 
 
-@cold
+@apart(OF_VIEW)
 def choose_with_two(rules: Any, view: Any) -> int:
     """Return `choose` for two decks; `view.second` gets the second copies."""
     view.second = 0

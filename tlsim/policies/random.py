@@ -3,7 +3,8 @@
 from typing import Any
 
 from tlsim import double_deck
-from tlsim._jit import cold, helper, kth_bit, lowest_bit, part, popcount, primitive
+from tlsim._calls import apart
+from tlsim._jit import helper, kth_bit, lowest_bit, part, popcount, primitive
 from tlsim.combos import chop_class, class_kind, class_length, kind_of, last_play_barred, legal_plays, length_of, top_of
 from tlsim.features import count_straights
 from tlsim.rng import below, draw
@@ -29,6 +30,7 @@ from tlsim.shapes import (
     up2,
     up3,
 )
+from tlsim.view import OF_VIEW_AND_WORD
 
 
 @helper
@@ -274,7 +276,7 @@ def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
     return triples_at(d, e, f, below(word, popcount(d) + popcount(e) + popcount(f) + 1))
 
 
-@cold
+@apart(OF_VIEW_AND_WORD)
 def choose_plain(rules: Any, view: Any, word: Any) -> int:
     """Return the choice from the written-out legal plays: the plain version, and the one for obligations."""
     n = legal_plays(rules, view)
@@ -283,7 +285,7 @@ def choose_plain(rules: Any, view: Any, word: Any) -> int:
     return view.plays[k] if k < n else 0
 
 
-@cold
+@apart(OF_VIEW_AND_WORD)
 def choose_with_two(rules: Any, view: Any, word: Any) -> int:
     """Return the choice from the written-out legal plays of two decks; `view.second` gets the second copies."""
     n = double_deck.legal_plays(rules, view)
