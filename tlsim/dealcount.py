@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim._jit import add64, helper, kernel, multiply64
+from tlsim._jit import add64, helper, high_product, kernel, multiply64
 
 Ints = NDArray[np.integer[Any]]
 
@@ -37,10 +37,7 @@ def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, powers: Any, draws: A
     memory once a deal and not once a draw.
     """
     first, n_ways, to, gone_after, ways_to_draw = draws
-    room, shift, n_hands = len(slots) * 3 // 4, 64, hands.shape[1]
-    while 1 << (64 - shift) < len(slots):
-        shift -= 1
-    filled = 0
+    room, n_slots, n_hands, filled = len(slots) * 3 // 4, np.uint64(len(slots)), hands.shape[1], 0
     bases, keys = np.empty(n_hands, np.int64), np.empty(n_ways.max(), np.int64)
     places, looked = np.empty(len(keys), np.int64), 0
     for row in range(len(hands)):
@@ -52,12 +49,12 @@ def _draw_all(hands: Any, gone: Any, ways: Any, hand: int, powers: Any, draws: A
             for i in range(hand):
                 place += hands[row, i] <= after
             keys[e] = 1 + bases[place] + after * powers[place] + gone_after[start + e] * powers[n_hands]
-            places[e] = np.int64(multiply64(np.uint64(keys[e]), _SPREAD) >> np.uint64(shift))
+            places[e] = np.int64(high_product(multiply64(np.uint64(keys[e]), _SPREAD), n_slots))
             looked |= slots[places[e], 0]
         for e in range(n):
             slot = places[e]
             while slots[slot, 0] != keys[e] and slots[slot, 0] != 0:
-                slot = (slot + 1) & (len(slots) - 1)
+                slot = slot + 1 if slot + 1 < len(slots) else 0
             if slots[slot, 0] == 0:
                 if filled == room:
                     return -1
@@ -103,7 +100,7 @@ def draw_all(
     if (1 + int(draws[3].max(initial=0))) * radix**n_hands >= 2**62:
         return None
     powers = np.array([radix ** (n_hands - 1 - i) for i in range(n_hands)] + [0 if last else radix**n_hands])
-    capacity = 1 << max(6, int(draws[1][hands[:, hand], gone].sum()).bit_length())  # about two draws in three differ
+    capacity = 64 + int(draws[1][hands[:, hand], gone].sum())  # about two draws in three differ
     while True:
         slots = np.zeros((capacity, 1 + ways.shape[1]), np.int64)
         n = _draw_all(hands, gone, ways, hand, powers, draws, slots)

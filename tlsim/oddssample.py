@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,11 @@ class Question:
     value: pl.Expr
     given: pl.Expr | None = None
     players: int | None = None  # not of a hand: of so many first players of a table, how many hold `value`
+
+    @cached_property
+    def key(self) -> tuple[bytes, bytes]:
+        """Return what tells questions about one hand apart."""
+        return self.value.meta.serialize(), b"" if self.given is None else self.given.meta.serialize()
 
     @property
     def roots(self) -> list[str]:
@@ -68,14 +73,14 @@ def _block(
 ) -> dict[str, Counter[int]]:
     names = dict.fromkeys(root for question in questions.values() for root in question.roots)
     hands = hand_columns(names, rules, deals.cards, deals.decks, deals.hands(start, stop))
-    values = hands.select(**{name: question.value for name, question in questions.items()})
+    different = {question.key: question for question in questions.values()}
+    values = hands.select(question.value.alias(str(number)) for number, question in enumerate(different.values()))
     found = {}
-    for name, question in questions.items():
-        value = values[name]
+    for value, question in zip(values, different.values(), strict=True):
         if question.given is not None:
             value = value.filter(hands.select(given=question.given)["given"])
-        found[name] = _count(value.to_numpy(), deals.players, question.players)
-    return found
+        found[question.key] = value.to_numpy()
+    return {name: _count(found[question.key], deals.players, question.players) for name, question in questions.items()}
 
 
 def _count(values: NDArray[Any], seats: int, players: int | None) -> Counter[int]:

@@ -135,30 +135,23 @@ def answer(asks: Sequence[Ask], setting: Setting) -> dict[str, pl.DataFrame]:
 
 def _exact(asks: Sequence[Ask], setting: Setting) -> list[Distribution | str]:
     """Return the exact distribution of each question, or why there is none."""
-    largest: dict[bytes, Ask] = {}  # an event at a table -> where it is asked of most players
-    for ask in asks:
-        if ask.question.players:
-            key = ask.question.value.meta.serialize()
-            largest[key] = max(largest.get(key, ask), ask, key=lambda one: one.question.players or 0)
+    largest: dict[Any, Question] = {}  # an event at a table -> where it is asked of most players
+    for question in (ask.question for ask in asks if ask.question.players):
+        largest[question.key] = max(largest.get(question.key, question), question, key=lambda one: one.players or 0)
+    others = {ask.question.key: ask.question for ask in asks if ask.question.key not in largest}
     with ThreadPoolExecutor(setting.threads) as pool:
         # the last events are the unions, which take longest
-        shares = {key: pool.submit(_shares, largest[key].question, setting) for key in reversed(largest)}
-        questions = {_key(ask.question): ask.question for ask in asks if not ask.question.players}
-        hands = {key: pool.submit(_of_hand, question, setting) for key, question in questions.items()}
+        shares = {key: pool.submit(_shares, question, setting) for key, question in reversed(largest.items())}
+        hands = {key: pool.submit(_of_hand, question, setting) for key, question in others.items()}
     found: list[Distribution | str] = []
-    for ask in asks:
-        if not ask.question.players:
-            found.append(hands[_key(ask.question)].result())
-        elif isinstance(known := shares[ask.question.value.meta.serialize()].result(), str):
-            found.append(known)
+    for question in (ask.question for ask in asks):
+        if question.key in hands:
+            found.append(hands[question.key].result())
+        elif isinstance(known := shares[question.key].result(), list):
+            found.append(dict(enumerate(holders(known, question.players or 1))))
         else:
-            found.append(dict(enumerate(holders(known, ask.question.players))))
+            found.append(known if question.players else _of_hand(question, setting))
     return found
-
-
-def _key(question: Question) -> tuple[bytes, bytes]:
-    """Return what tells questions about one hand apart."""
-    return question.value.meta.serialize(), b"" if question.given is None else question.given.meta.serialize()
 
 
 def _shares(question: Question, setting: Setting) -> list[Fraction] | str:
