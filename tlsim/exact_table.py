@@ -130,7 +130,7 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
     table = _settle(table, machine.classes[0], cards, left, choose, moduli)
     for draws, after in zip(machine.draws, machine.classes[1:], strict=True):
         left -= deck.copies
-        for hand in range(k):
+        for hand in reversed(range(k)):
             table = _draw(table, hand, draws, moduli, most)
         table = _settle(table, after, cards, left, choose, moduli)
         table = _add_up(_mirrored(table, after.mirror), moduli)
@@ -140,7 +140,7 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
 
 
 def _draw(table: Deals, hand: int, draws: Draws, moduli: Ints, most: int) -> Deals:
-    """Let one hand of each deal draw from a rank, in all ways; `table.hands` is sorted up to it, and stays so."""
+    """Let one hand of each deal draw from a rank, in all ways; `table.hands` is sorted from the next one on."""
     listed = draws.first, draws.n_ways, draws.to, draws.gone, draws.ways
     found = draw_all(table.hands, table.gone, table.ways, hand, listed, moduli, most)
     if found is None:

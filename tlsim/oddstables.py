@@ -26,7 +26,7 @@ from tlsim.query import OF_RANKS, Condition, condition
 from tlsim.rules import Rules, deal_of, player_counts
 
 SLOW_DEALS = 100_000  # hands sampled for columns that take a microsecond each
-_EFFORT = 0.3  # of many exact counts at once; what is out of reach then may be counted when it is asked for alone
+_EFFORT = 0.2  # of many exact counts at once; what is out of reach then may be counted when it is asked for alone
 _RARE = 0.1  # hands that hold a condition: fewer, and they are dealt so that they do
 _LEADS = [0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200]  # where the bins of the number of legal leads start
 _Z_COUNTS = 20  # seen and not seen, at least, expected for a z to be looked at among others
