@@ -59,7 +59,7 @@ def _add_listed(ways: Any, ways_to_draw: Any, slots: Any, n: int, listed: Any) -
 
 @helper
 def _take_out(slots: Any, bits: int, hand: int, moduli: Any, prefix: Any, n: int, found: Any) -> int:
-    """Move the deals of a hash table to `found` from row n on, reduced, with the hands before `hand`; return the end."""
+    """Move the deals of a hash table, reduced, to `found` from row n on, behind `prefix`; return the end."""
     hands, gone, ways = found
     for slot in range(len(slots)):
         key = slots[slot, 0] - 1
