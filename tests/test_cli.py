@@ -317,18 +317,33 @@ def interrupt(_self: Any, done: int, *_: Any) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_ctrl_c_prints_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def played(deals: int) -> dict[str, Any]:
+    return tlsim.simulate(deals=deals, seed=4).to_dict()["tables"]  # type: ignore[no-any-return]
+
+
+def counted(deals: int) -> dict[str, Any]:
+    return tlsim.odds("dragon", deals=deals, seed=4).to_dict()["tables"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "again"),
+    [
+        (["simulate"], "tlsim simulate -v southern -p lowest --players 4 --seed 4 -n 1000000000", played),
+        (["odds", "dragon"], "tlsim odds dragon -v southern --players 4 -n 1000000000 --seed 4", counted),
+    ],
+)
+def test_ctrl_c_prints_what_is_done(
+    command: list[str], line: str, again: Callable[[int], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ProgressLine, "__call__", interrupt)
-    result = run("simulate", "-n", "1G", "--seed", "4", "--format", "json")
+    result = run(*command, "-n", "1G", "--seed", "4", "--format", "json")
     assert result.exit_code == 130
     done = json.loads(result.stdout)
     n = done["plan"]["deals"]
     assert 10_000 < n < 10**9
-    assert result.stderr.splitlines()[-1] == (
-        f"interrupted after {n:,} of 1,000,000,000 deals; to run all of them:"
-        " tlsim simulate -v southern -p lowest --players 4 --seed 4 -n 1000000000"
-    )
-    assert done["tables"] == tlsim.simulate(deals=n, seed=4).to_dict()["tables"]
+    last = f"interrupted after {n:,} of 1,000,000,000 deals; to run all of them: {line}"
+    assert result.stderr.splitlines()[-1] == last
+    assert done["tables"] == again(n)
 
 
 def test_ctrl_c_before_anything_is_done(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -273,6 +273,58 @@ def test_spread_of_z_over_disjoint_events(variant: str, players: int, by: str, r
     assert max(map(abs, z)) < 4.5
 
 
+def test_every_number_of_players_and_every_kind_of_hand() -> None:
+    found = tlsim.odds(variant="viet-cong", deals=20_000, seed=5)
+    assert found.plan["players"] == [2, 3, 4, 5, 6, 7, 8]
+    assert (found.plan["cards"], found.plan["decks"]) == (13, [1, 2])
+    assert "--players" not in found.provenance["command"]
+    for players, decks in ((4, 1), (5, 2)):
+        alone = tlsim.odds(variant="viet-cong", players=players, deals=20_000, seed=5)
+        for name in ("chops", "twos", "legal_leads", "mean_leads", "leads_by_kind"):
+            of_decks = found.tables[name].filter(pl.col("decks") == decks).drop("decks")
+            assert of_decks.equals(alone.tables[name]), name
+        at_table = found.tables["some_player"].filter(pl.col("players").is_in(alone.tables["some_player"]["players"]))
+        assert at_table.equals(alone.tables["some_player"])
+    assert not any("decks" in table.columns for table in tlsim.odds(deals=1000, seed=5).tables.values())
+
+
+def test_the_lowest_card_dealt() -> None:
+    """Section 4.3; exact values by hand: 3 of 4 quarters of the deck are dealt, so that 3S is with probability 3/4."""
+    cards = tlsim.odds(deals=DEALS, seed=6).tables["lowest_card"]
+    exact = {(row["players"], row["card"]): row["fraction"] for row in cards.to_dicts()}
+    assert [exact[players, "3S"] for players in (2, 3, 4)] == ["1/2", "3/4", "1/1"]
+    assert exact[2, "3C"] == "13/51"
+    assert exact[3, "3C"] == "13/68"
+    assert sum(Fraction(text) for (players, _), text in exact.items() if players == 2) == 1
+    assert cards["z"].abs().max() < 4.2  # type: ignore[operator]
+    places = tlsim.odds(variant="viet-cong", players=5, deals=DEALS, seed=7).tables["lowest_card_holder"]
+    assert places["z"].abs().max() < 4.2  # type: ignore[operator]
+    for players in (5, 6, 7, 8):
+        of_table = places.filter(pl.col("players") == players)
+        assert of_table["place"].to_list() == list(range(1, players + 1))
+        assert of_table["exact"].is_sorted(descending=True)
+        assert sum(map(Fraction, of_table["fraction"])) == 1
+
+
+def test_ctrl_c_leaves_the_result_of_the_deals_that_were_done() -> None:
+    calls = []
+
+    def stop(done: int, deals: int, estimate: Any) -> None:
+        calls.append((done, deals, estimate()))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    asked: dict[str, Any] = {"where": "twos = 4", "seed": 8}
+    with pytest.raises(tlsim.Interrupted, match="interrupted after 131,072 of 1,000,000 deals") as caught:
+        tlsim.odds("dragon", "fewest_plays", deals=1_000_000, progress=stop, **asked)
+    assert calls[1][2].startswith("dragon 0.0")
+    done = caught.value.result
+    assert done.plan["deals"] == calls[1][0]
+    again = tlsim.odds("dragon", "fewest_plays", deals=done.plan["deals"], **asked)
+    assert json.dumps(again.to_dict()["tables"]) == json.dumps(done.to_dict()["tables"])
+    assert "-n 1000000" in caught.value.command
+
+
 @pytest.mark.parametrize("width", [80, 100])
 def test_text_fits(southern: tlsim.Result, width: int) -> None:
     lines = southern.to_text(width=width).splitlines()

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from tlsim.api import (
     DEFAULT_DEALS,
     DEFAULT_LEVEL,
     DEFAULT_VARIANT,
+    Progress,
     _announce_compiling,
     _check_level,
     _check_threads,
@@ -43,47 +45,67 @@ def odds(
     seed: int | None = None,
     threads: int | None = None,
     level: float = DEFAULT_LEVEL,
+    progress: Progress | None = None,
 ) -> "Result":
     """Return the odds of what a dealt hand holds: exact where they can be counted, beside sampled ones.
 
     `events` are hand columns (`"dragon"`, `"twos"`), `where` an event in SQL over them
     (`"twos >= 2 and longest_straight >= 5"`), `given` what all hands hold that count, `by` a column for whose values
     the odds are told one by one. `any_player`: that some player at the table holds the event, `count_players`: how many
-    do. Without events and `by`: the tables of a rule set. `players` four where the variant allows it; `deals` hands, or
-    tables, are sampled. Rare conditions on the cards of ranks are dealt, and the odds weighted.
+    do. Without events and `by`: the tables of a rule set, for every number of players where `players` is not given; a
+    question without is of four where the variant allows it. `deals` hands, or tables, are sampled; `progress` is called
+    now and then. Rare conditions on the cards of ranks are dealt, and the odds weighted.
 
-    Raises `InputError` for what is not allowed.
+    Raises `InputError` for what is not allowed; `Interrupted` at Ctrl-C, with the result of the deals that were done.
     """
     setting = _setting(variant, players, deals, seed, _check_threads(threads), _check_level(level))
-    if (any_player or count_players) and (given is not None or by is not None or any_player == count_players):
-        raise InputError("odds at the table: any or count, without given and by, which are of one hand")
-    if not (events or where is not None or by is not None) and (given is not None or any_player or count_players):
-        raise InputError("odds: an event, where or by is needed with given, any or count")
-    from tlsim import handsample, oddstables
-    from tlsim.dealcount import KERNELS
+    asks = _asks(events, where, given, by, any_player, count_players, setting)
+    from tlsim import dealcount, handsample, oddstables
 
-    asks = _asks(events, where, given, by, "any" if any_player else "count" if count_players else None, setting)
-    _announce_compiling([*handsample.KERNELS, *KERNELS], "10 s")
-    tables = oddstables.answer(asks, setting) if asks else oddstables.overview(setting)
+    _announce_compiling([*handsample.KERNELS, *dealcount.KERNELS], "10 s")
+    whole = not asks and players is None
+    settings = oddstables.every_setting(setting) if whole else [setting]
+    tables, done = oddstables.answer(asks, progress) if asks else oddstables.overview(settings, progress)
     told: dict[str, Any] = {"events": list(events), "where": where, "given": given, "by": by}
     told |= {"any": any_player, "count": count_players}
-    return _odds_result({key: value for key, value in told.items() if value}, setting, variant, tables)
+    told = {key: value for key, value in told.items() if value} | _dealt(settings, whole)
+    return _odds_result(told, setting, variant, tables, done)
 
 
-def _odds_result(told: dict[str, Any], setting: "Setting", variant: str, tables: "dict[str, pl.DataFrame]") -> "Result":
-    """Return the result of `odds`; `told` is what was asked."""
-    from tlsim.result import Result, provenance
+def _dealt(settings: "Sequence[Setting]", whole: bool) -> dict[str, Any]:
+    """Return what is dealt, one value or several; `whole`: to every number of players."""
+    found = {
+        "players": [n for one in settings for n in (one.tables() if whole else [one.players])],
+        "cards": [one.cards for one in settings],
+        "decks": [one.deck.decks for one in settings],
+    }
+    single = {name: values[0] if len(set(values)) == 1 else values for name, values in found.items()}
+    return {"variant": settings[0].rules.name} | single
+
+
+def _odds_result(
+    told: dict[str, Any], setting: "Setting", variant: str, tables: "dict[str, pl.DataFrame]", done: int
+) -> "Result":
+    """Return the result of `odds`; `told` is what was asked and is dealt. Raise `Interrupted` if fewer are `done`."""
+    from tlsim.result import Interrupted, Result, provenance
     from tlsim.rng import VERSION
 
-    dealt = {"variant": setting.rules.name, "players": setting.players}
-    dealt |= {"cards": setting.cards, "decks": setting.deck.decks}
-    plan = told | dealt | {"deals": setting.deals, "seed": setting.seed, "level": setting.level}
+    plan = told | {"deals": done, "seed": setting.seed, "level": setting.level}
+    line = _odds_line(told, replace(setting, deals=done), variant)
+    result = Result("odds", plan, provenance(line, stream=VERSION, threads=setting.threads), tables)
+    if done < setting.deals:
+        raise Interrupted(result, "deals", setting.deals, _odds_line(told, setting, variant))
+    return result
+
+
+def _odds_line(told: dict[str, Any], setting: "Setting", variant: str) -> str:
+    """Return the command line that makes a result."""
     flags = [f"--{name}" for name in ("any", "count") if name in told]
     options: dict[str, Any] = {f"--{name}": told.get(name) for name in ("where", "given", "by")}
-    options |= {"-v": variant, "--players": setting.players, "-n": setting.deals, "--seed": setting.seed}
+    options |= {"-v": variant, "--players": told["players"] if isinstance(told["players"], int) else None}
+    options |= {"-n": setting.deals, "--seed": setting.seed}
     options |= {"--level": None if setting.level == DEFAULT_LEVEL else setting.level}
-    line = _line("odds", *told.get("events", []), *flags, *_options(options))
-    return Result("odds", plan, provenance(line, stream=VERSION, threads=setting.threads), tables)
+    return _line("odds", *told.get("events", []), *flags, *_options(options))
 
 
 def _setting(variant: str, players: int | None, deals: int, seed: int | None, threads: int, level: float) -> "Setting":
@@ -102,7 +124,7 @@ def _setting(variant: str, players: int | None, deals: int, seed: int | None, th
     from tlsim.oddstables import Setting
 
     decks, cards = deal_of(rules, players)
-    return Setting(rules, players, Deck(decks), cards, _whole("deals", deals), seed, threads, level)
+    return Setting(rules, players, Deck(decks), cards, deals, seed, threads, level)
 
 
 def _asks(
@@ -110,10 +132,16 @@ def _asks(
     where: str | None,
     given: str | None,
     by: str | None,
-    at_table: str | None,
+    any_player: bool,
+    count_players: bool,
     setting: "Setting",
 ) -> "list[Ask]":
     """Return what is asked; none for the tables of a rule set."""
+    if (any_player or count_players) and (given is not None or by is not None or any_player == count_players):
+        raise InputError("odds at the table: any or count, without given and by, which are of one hand")
+    if not (events or where is not None or by is not None) and (given is not None or any_player or count_players):
+        raise InputError("odds: an event, where or by is needed with given, any or count")
+    at_table = "any" if any_player else "count" if count_players else None
     from tlsim import oddstables, query
     from tlsim.handcolumns import columns
 

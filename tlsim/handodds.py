@@ -26,13 +26,13 @@ def percentiles(rules: Rules, hand: int, threads: int, level: float) -> pl.DataF
         (f"fewest plays: {own[0]}", {"worse": plays > own[0], "as good": plays == own[0]}),
         (f"strength: {own[1]}", {"worse": strength < own[1], "as good": strength == own[1]}),
     ]
+    setting = Setting(rules, 1, _deck(rules, hand), hand.bit_count(), SAMPLE, SEED, threads, level)
     asks = [
-        Ask("percentiles", {"by": by, "hands": hands}, Question(event), holds)
+        Ask("percentiles", {"by": by, "hands": hands}, Question(event), holds, setting)
         for by, events in compared
         for hands, event in events.items()
     ]
-    setting = Setting(rules, 1, _deck(rules, hand), hand.bit_count(), SAMPLE, SEED, threads, level)
-    return answer(asks, setting)["percentiles"].drop("one_in")
+    return answer(asks)[0]["percentiles"].drop("one_in")
 
 
 def rarity(rules: Rules, hand: int) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """Tables of odds -> Figure: bars are exact odds, marks sampled ones with their intervals. Nothing is read or saved."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#777777"  # told apart by the colour-blind too
+_SERIES = (_BLUE, "#56b4e9", "#009e73", "#cc79a7")  # kinds of hands
 _MOST_BARS = 60
 _MOST_LABELS = 16
 
@@ -33,7 +35,7 @@ def _draw(axes: Axes, name: str, table: pl.DataFrame) -> None:
     if "event" in varying:
         _events(axes, rows, labels)
     else:
-        _distribution(axes, rows, labels)
+        _distributions(axes, rows, varying)
         axes.set_xlabel(varying[-1].replace("_", " "))
     shown = "" if len(table) <= _MOST_BARS else f", first {_MOST_BARS} rows"
     among = next((f": {row['event']}" for row in rows if "event" in row and "event" not in varying), "")
@@ -44,7 +46,12 @@ def _draw(axes: Axes, name: str, table: pl.DataFrame) -> None:
 
 def _label(row: Mapping[str, Any], keys: list[str], has_events: bool) -> str:
     words = [str(row[key]).replace("_", " ") for key in keys]
-    return f"{words[0]}, {words[1]} {keys[1]}" if has_events and len(words) > 1 else " ".join(words)
+    return f"{words[0]}, {_counted(row, keys[1:])}" if has_events and len(words) > 1 else " ".join(words)
+
+
+def _counted(row: Mapping[str, Any], keys: list[str]) -> str:
+    """Return numbers of things in words: `2 decks, 13 cards`."""
+    return ", ".join(f"{row[key]} {key.removesuffix('s') if row[key] == 1 else key}" for key in keys)
 
 
 def _percent(rows: list[dict[str, Any]], key: str) -> list[float]:
@@ -90,20 +97,33 @@ def _events(axes: Axes, rows: list[dict[str, Any]], labels: list[str]) -> None:
     axes.margins(x=0.25)
 
 
-def _distribution(axes: Axes, rows: list[dict[str, Any]], labels: list[str]) -> None:
-    """Draw a bar a value."""
-    places = list(range(len(rows)))
-    axes.bar(places, _percent(rows, "exact"), color=_BLUE, alpha=0.7, label="exact")
-    axes.errorbar(
-        places,
-        _percent(rows, "estimate"),
-        yerr=_errors(rows),
-        fmt="o",
-        color=_ORANGE,
-        capsize=2,
-        markersize=3,
-        label="sampled",
-    )
-    step = -(-len(rows) // _MOST_LABELS)
-    axes.set_xticks(places[::step], labels[::step], fontsize="small")
+def _distributions(axes: Axes, rows: list[dict[str, Any]], keys: list[str]) -> None:
+    """Draw a bar a value, side by side for the kinds of hands that all keys but the last tell."""
+    *kinds, value = keys
+    series: dict[str, dict[Any, dict[str, Any]]] = {}
+    for row in rows:
+        series.setdefault(_counted(row, kinds), {})[row[value]] = row
+    values = list(dict.fromkeys(row[value] for row in rows))
+    if all(str(one)[0].isdigit() for one in values):  # numbers, or ranges of them: `20–29`, `200+`
+        values.sort(key=lambda one: int(re.match(r"\d+", str(one))[0]))  # type: ignore[index]
+    width = 0.8 / len(series)
+    for number, (kind, by_value) in enumerate(series.items()):
+        found = list(by_value.values())
+        places = [values.index(one) + (number - (len(series) - 1) / 2) * width for one in by_value]
+        label = f"exact, {kind}" if kind else "exact"
+        colour = _SERIES[number % len(_SERIES)]
+        axes.bar(places, _percent(found, "exact"), width, color=colour, alpha=0.7, label=label)
+        axes.errorbar(
+            places,
+            _percent(found, "estimate"),
+            yerr=_errors(found),
+            fmt="o",
+            color=_ORANGE,
+            capsize=2,
+            markersize=3,
+            label="sampled" if number == len(series) - 1 else None,
+        )
+    step = -(-len(values) // _MOST_LABELS)
+    labels = [str(one).replace("_", " ") for one in values]
+    axes.set_xticks(range(0, len(values), step), labels[::step], fontsize="small")
     axes.set_ylabel("% of hands")

@@ -1,10 +1,10 @@
 """Sampled odds: questions about dealt hands, counted as integers over independent units (hands or whole tables)."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from tlsim.rules import Rules
 
 BLOCK = 1 << 16  # hands: some MB of columns
 
+Counts = dict[str, Counter[int]]
+
 
 @dataclass(frozen=True)
 class Question:
@@ -27,7 +29,7 @@ class Question:
     players: int | None = None  # not of a hand: of so many first players of a table, how many hold `value`
 
     @cached_property
-    def key(self) -> tuple[bytes, bytes]:
+    def key(self) -> tuple[Any, ...]:
         """Return what tells questions about one hand apart."""
         return self.value.meta.serialize(), b"" if self.given is None else self.given.meta.serialize()
 
@@ -37,20 +39,79 @@ class Question:
         return self.value.meta.root_names() + ([] if self.given is None else self.given.meta.root_names())
 
 
-def tallies(
-    questions: Mapping[str, Question], rules: Rules, deals: Deals, n: int, threads: int = 1
-) -> dict[str, Counter[int]]:
-    """Return for each question how many of the deals 0..n-1 gave each value; hands that do not hold `given` give none.
+@dataclass(frozen=True)
+class LowestCard:
+    """What is asked of so many first players of a table: which card is the lowest that is dealt to any of them.
 
-    The deals are of one hand, or of a table for questions about players. Counts do not depend on `threads`.
+    `place`: which of them holds it, in turn order from 1, the first of two who hold a copy.
     """
-    size = max(1, BLOCK // deals.players)
-    total: dict[str, Counter[int]] = {name: Counter() for name in questions}
+
+    players: int
+    place: bool = False
+    given: None = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Return what tells such questions apart."""
+        return (self,)
+
+    @property
+    def roots(self) -> list[str]:
+        """Return no hand column: it reads the cards."""
+        return []
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Questions that the same `n` deals answer: deals of one hand, or of a table for questions about players."""
+
+    questions: Mapping[str, Question | LowestCard]
+    rules: Rules
+    deals: Deals
+    n: int
+
+
+def tallies(samples: Sequence[Sample], threads: int = 1) -> Generator[tuple[int, list[Counts]]]:
+    """Yield again and again how many deals are done, and for each question of each sample how often each value came.
+
+    Hands that do not hold `given` give none. After d deals a sample has those numbered 0..d-1, if it has so many.
+    Counts do not depend on `threads`. Closing the generator stops the work.
+    """
+    found: list[Counts] = [{name: Counter() for name in sample.questions} for sample in samples]
+    rounds: deque[tuple[int, list[tuple[int, Future[Counts]]]]] = deque()
+    start, stop = 0, max(sample.n for sample in samples)
     with ThreadPoolExecutor(threads, thread_name_prefix="tlsim") as pool:
-        work = partial(_block, questions, rules, deals)
-        for found in pool.map(work, range(0, n, size), (min(start + size, n) for start in range(0, n, size))):
-            for name, counts in found.items():
-                total[name].update(counts)
+        try:
+            while start < stop or rounds:
+                while start < stop and len(rounds) <= threads:
+                    tasks = [
+                        (i, first, last) for i, sample in enumerate(samples) for first, last in _blocks(sample, start)
+                    ]
+                    start = min(start + BLOCK, stop)
+                    rounds.append(
+                        (start, [(i, pool.submit(_block, samples[i], first, last)) for i, first, last in tasks])
+                    )
+                done, work = rounds.popleft()
+                found = _added(found, [(i, future.result()) for i, future in work])
+                yield done, found
+        finally:
+            for _, work in rounds:
+                for _, future in work:
+                    future.cancel()
+
+
+def _blocks(sample: Sample, start: int) -> Iterable[tuple[int, int]]:
+    """Yield the deals of one round, `BLOCK` of them, in blocks of so many hands."""
+    size, stop = max(1, BLOCK // sample.deals.players), min(start + BLOCK, sample.n)
+    return ((first, min(first + size, stop)) for first in range(start, stop, size))
+
+
+def _added(found: list[Counts], blocks: list[tuple[int, Counts]]) -> list[Counts]:
+    """Return the counts with those of some blocks added."""
+    total = [{name: counts.copy() for name, counts in of_sample.items()} for of_sample in found]
+    for i, block in blocks:
+        for name, counts in block.items():
+            total[i][name].update(counts)
     return total
 
 
@@ -68,19 +129,24 @@ def hand_columns(names: Iterable[str], rules: Rules, cards: int, decks: int, han
 _CLAIMS = ("any_", "holds_", "no_", "low_")  # how features that are yes or no are named
 
 
-def _block(
-    questions: Mapping[str, Question], rules: Rules, deals: Deals, start: int, stop: int
-) -> dict[str, Counter[int]]:
-    names = dict.fromkeys(root for question in questions.values() for root in question.roots)
-    hands = hand_columns(names, rules, deals.cards, deals.decks, deals.hands(start, stop))
-    different = {question.key: question for question in questions.values()}
-    values = hands.select(question.value.alias(str(number)) for number, question in enumerate(different.values()))
-    found = {}
+def _block(sample: Sample, start: int, stop: int) -> Counts:
+    """Return how often each value comes in some deals."""
+    players, hands = sample.deals.players, sample.deals.hands(start, stop)
+    of_cards = {name: one for name, one in sample.questions.items() if isinstance(one, LowestCard)}
+    of_columns = {name: one for name, one in sample.questions.items() if not isinstance(one, LowestCard)}
+    found = {
+        name: _count_lowest(hands[0].reshape(-1, players)[:, : one.players], one) for name, one in of_cards.items()
+    }
+    names = dict.fromkeys(root for question in of_columns.values() for root in question.roots)
+    table = hand_columns(names, sample.rules, sample.deals.cards, sample.deals.decks, hands)
+    different = {question.key: question for question in of_columns.values()}
+    values = table.select(question.value.alias(str(number)) for number, question in enumerate(different.values()))
+    asked = {}
     for value, question in zip(values, different.values(), strict=True):
         if question.given is not None:
-            value = value.filter(hands.select(given=question.given)["given"])
-        found[question.key] = value.to_numpy()
-    return {name: _count(found[question.key], deals.players, question.players) for name, question in questions.items()}
+            value = value.filter(table.select(given=question.given)["given"])
+        asked[question.key] = value.to_numpy()
+    return found | {name: _count(asked[one.key], players, one.players) for name, one in of_columns.items()}
 
 
 def _count(values: NDArray[Any], seats: int, players: int | None) -> Counter[int]:
@@ -90,5 +156,16 @@ def _count(values: NDArray[Any], seats: int, players: int | None) -> Counter[int
         return Counter({0: len(values) - held, 1: held})
     if players is not None:
         values = reduce(np.add, (values[seat::seats].view(np.int8) for seat in range(players)))
+    return _times(values)
+
+
+def _count_lowest(hands: NDArray[np.int64], asked: LowestCard) -> Counter[int]:
+    """Return how often each card is the lowest, or each place has it, in hands (deals, players) held at least once."""
+    dealt = np.bitwise_or.reduce(hands, axis=1)
+    lowest = dealt & -dealt
+    return _times(1 + (hands & lowest[:, None] != 0).argmax(axis=1) if asked.place else np.bitwise_count(lowest - 1))
+
+
+def _times(values: NDArray[Any]) -> Counter[int]:
     times = np.bincount(values)
     return Counter({int(i): int(times[i]) for i in np.flatnonzero(times)})

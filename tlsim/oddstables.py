@@ -9,19 +9,22 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from tlsim import estimate, exact, exact_table
+from tlsim.cards import names
 from tlsim.errors import InputError
 from tlsim.exact import WEIGHT, joint, mean_leads
-from tlsim.exact_table import holders, shared
+from tlsim.exact_table import holders, lowest_card, lowest_card_holder, shared
 from tlsim.handcolumns import SAMPLED_ONLY, Column, Deck, OutOfReach, columns
 from tlsim.handsample import Deals
-from tlsim.oddssample import Question, tallies
+from tlsim.oddssample import LowestCard, Question, Sample, tallies
 from tlsim.query import OF_RANKS, Condition, condition
 from tlsim.rules import Rules, deal_of, player_counts
 
@@ -29,10 +32,12 @@ SLOW_DEALS = 100_000  # hands sampled for columns that take a microsecond each
 _EFFORT = 0.2  # of many exact counts at once; what is out of reach then may be counted when it is asked for alone
 _RARE = 0.1  # hands that hold a condition: fewer, and they are dealt so that they do
 _LEADS = [0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200]  # where the bins of the number of legal leads start
+_LOWEST = 8  # cards that may be the lowest one dealt, of which each has a row
 _Z_COUNTS = 20  # seen and not seen, at least, expected for a z to be looked at among others
 
 Distribution = Mapping[int, Fraction]
 Row = dict[str, Any]
+Progress = Callable[[int, int, Callable[[], str]], None]
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,15 @@ class Setting:
         return min(self.deals, SLOW_DEALS) if ask.slow else self.deals
 
 
+def every_setting(setting: Setting) -> list[Setting]:
+    """Return a setting for each kind of hand that the rules deal: so many cards from so many decks."""
+    shapes = {deal_of(setting.rules, players): players for players in reversed(player_counts(setting.rules))}
+    return [
+        replace(setting, players=players, deck=Deck(decks), cards=cards)
+        for (decks, cards), players in reversed(shapes.items())
+    ]
+
+
 @dataclass(frozen=True)
 class Ask:
     """A question, and the rows that it becomes in one of the tables.
@@ -69,8 +83,9 @@ class Ask:
 
     table: str
     keys: Row
-    question: Question
+    question: Question | LowestCard
     rows: "RowsOf"
+    setting: Setting
     mean: Fraction | None = None  # the exact one: the row is the mean of the values
     condition: Condition | None = None  # what the hands are dealt to hold, which `question` needs
 
@@ -78,6 +93,11 @@ class Ask:
     def slow(self) -> bool:
         """Return whether a column takes long to work out."""
         return bool(set(SAMPLED_ONLY) & set(self.question.roots))
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Return what tells what is counted exactly apart: of a hand, or of one of the hands at a table."""
+        return (id(self.setting), *self.question.key)
 
 
 RowsOf = Callable[[Sequence[int]], Iterable[tuple[Row, Iterable[int], Iterable[int] | None]]]
@@ -111,16 +131,39 @@ def bins(name: str, starts: Sequence[int]) -> RowsOf:
     return rows
 
 
+def lowest_cards(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
+    """Yield a row for each of the cards that may be the lowest one dealt, the last ones together."""
+    for card in values[:_LOWEST]:
+        yield {"card": names(1 << card)[0]}, [card], None
+    if len(values) > _LOWEST:
+        yield {"card": "higher"}, values[_LOWEST:], None
+
+
 # ------------------------------------------------------------------------------------------------ answers
 
 
-def answer(asks: Sequence[Ask], setting: Setting) -> dict[str, pl.DataFrame]:
-    """Return the tables of questions, and a table of those that are not counted exactly, with the reason."""
-    counted = _exact(asks, setting)
-    seen = _sampled(asks, setting)
+def answer(asks: Sequence[Ask], progress: Progress | None = None) -> tuple[dict[str, pl.DataFrame], int]:
+    """Return the tables of questions, and how many deals were sampled: fewer than asked after Ctrl-C.
+
+    The last table has the questions that are not counted exactly, with the reason. `progress` is called after each
+    round of deals. What all settings share but the hands is that of the first.
+    """
+    counted = _exact(asks)
+    done, seen = 0, list[Counter[int]]()
+    try:
+        with closing(tallies(_samples(asks), asks[0].setting.threads)) as rounds:
+            for done, counts in rounds:
+                by_number = {int(name): found for of_sample in counts for name, found in of_sample.items()}
+                seen = [by_number[number] for number in range(len(asks))]
+                if progress:
+                    progress(done, asks[0].setting.deals, partial(_headline, asks[0], counted[0], seen[0]))
+    except KeyboardInterrupt:
+        if not seen:
+            raise
     tables: dict[str, list[Row]] = {}
-    for ask, distribution, counts in zip(asks, counted, seen, strict=True):
-        tables.setdefault(ask.table, []).extend(_rows(ask, distribution, counts, setting))
+    for ask, distribution, values in zip(asks, counted, seen, strict=True):
+        sampled = replace(ask, setting=replace(ask.setting, deals=done))
+        tables.setdefault(ask.table, []).extend(_rows(sampled, distribution, values))
     found = {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in tables.items()}
     reasons = {
         (ask.table, *map(str, ask.keys.values())): why
@@ -130,32 +173,47 @@ def answer(asks: Sequence[Ask], setting: Setting) -> dict[str, pl.DataFrame]:
     if reasons:
         rows = [{"table": table, "of": " ".join(keys), "why": why} for (table, *keys), why in reasons.items()]
         found["sampled_only"] = pl.DataFrame(rows)
-    return found
+    return found, done
 
 
-def _exact(asks: Sequence[Ask], setting: Setting) -> list[Distribution | str]:
+def _headline(ask: Ask, counted: "Distribution | str", seen: Counter[int]) -> str:
+    """Return the first estimate, for a progress line."""
+    row = next(iter(_rows(ask, counted, seen)), None)
+    if row is None or ask.mean is not None:
+        return ""
+    words = " ".join(str(row[key]) for key in list(row)[: list(row).index("exact")])
+    return f"{words} {100 * row['estimate']:.4g} % ± {50 * (row['high'] - row['low']):.2g}"
+
+
+def _exact(asks: Sequence[Ask]) -> list[Distribution | str]:
     """Return the exact distribution of each question, or why there is none."""
-    largest: dict[Any, Question] = {}  # an event at a table -> where it is asked of most players
-    for question in (ask.question for ask in asks if ask.question.players):
-        largest[question.key] = max(largest.get(question.key, question), question, key=lambda one: one.players or 0)
-    others = {ask.question.key: ask.question for ask in asks if ask.question.key not in largest}
-    with ThreadPoolExecutor(setting.threads) as pool:
+    largest: dict[Any, Ask] = {}  # an event at a table -> where it is asked of most players
+    for ask in asks:
+        if ask.question.players:
+            largest[ask.key] = max(largest.get(ask.key, ask), ask, key=lambda one: one.question.players or 0)
+    others = {ask.key: ask for ask in asks if ask.key not in largest}
+    with ThreadPoolExecutor(asks[0].setting.threads) as pool:
         # the last events are the unions, which take longest
-        shares = {key: pool.submit(_shares, question, setting) for key, question in reversed(largest.items())}
-        hands = {key: pool.submit(_of_hand, question, setting) for key, question in others.items()}
+        shares = {key: pool.submit(_shares, ask) for key, ask in reversed(largest.items())}
+        hands = {key: pool.submit(_of_hand, ask) for key, ask in others.items()}
     found: list[Distribution | str] = []
-    for question in (ask.question for ask in asks):
-        if question.key in hands:
-            found.append(hands[question.key].result())
-        elif isinstance(known := shares[question.key].result(), list):
-            found.append(dict(enumerate(holders(known, question.players or 1))))
-        else:
-            found.append(known if question.players else _of_hand(question, setting))
+    for ask in asks:
+        known = (hands if ask.key in hands else shares)[ask.key].result()
+        if isinstance(known, list):
+            known = dict(enumerate(holders(known, ask.question.players or 1)))
+        elif isinstance(known, str) and ask.key in shares and not ask.question.players:
+            known = _of_hand(ask)
+        found.append(known)
     return found
 
 
-def _shares(question: Question, setting: Setting) -> list[Fraction] | str:
-    """Return the probabilities that k players all hold an event, or why they are not known."""
+def _shares(ask: Ask) -> list[Fraction] | Distribution | str:
+    """Return the probabilities that k players all hold an event, or why they are not known; or of the lowest card."""
+    question, setting = ask.question, ask.setting
+    if isinstance(question, LowestCard):
+        of = lowest_card_holder if question.place else lowest_card
+        chances = of(question.players, setting.cards, setting.deck)
+        return {number: chance for number, chance in enumerate(chances, int(question.place)) if chance > 0}
     most = int(setting.effort * exact_table.MOST_NUMBERS)
     try:
         return shared(question.value, setting.rules, question.players or 1, setting.cards, setting.deck, most)
@@ -163,11 +221,13 @@ def _shares(question: Question, setting: Setting) -> list[Fraction] | str:
         return str(error)
 
 
-def _of_hand(question: Question, setting: Setting) -> Distribution | str:
+def _of_hand(ask: Ask) -> Distribution | str:
     """Return the exact distribution of what is asked of a hand, or why it is not known.
 
     Raises `InputError` when no hand is as given.
     """
+    question, setting = ask.question, ask.setting
+    assert isinstance(question, Question)
     most = int(setting.effort * exact.MOST_NUMBERS)
     try:
         hands = joint(dict.fromkeys(question.roots), setting.rules, setting.cards, setting.deck, most)
@@ -182,36 +242,35 @@ def _of_hand(question: Question, setting: Setting) -> Distribution | str:
     return {value: Fraction(weight, total) for value, weight in sorted(by_value)}
 
 
-def _sampled(asks: Sequence[Ask], setting: Setting) -> list[Counter[int]]:
-    """Return how often each value came in a sample, question by question; all of a kind on the same deals."""
-    kinds: dict[tuple[int, int, int], list[int]] = {}
+def _samples(asks: Sequence[Ask]) -> list[Sample]:
+    """Return what is sampled to answer questions, named by their numbers; all of a kind on the same deals."""
+    kinds: dict[tuple[int, ...], list[int]] = {}
     for number, ask in enumerate(asks):
-        players = ask.question.players or 1
-        key = (id(ask.condition) if ask.condition else 0, min(players, 2), int(ask.slow))
-        kinds.setdefault(key, []).append(number)
-    found: dict[int, Counter[int]] = {}
+        condition_of = id(ask.condition) if ask.condition else 0
+        kind = id(ask.setting), condition_of, min(ask.question.players or 1, 2), int(ask.slow)
+        kinds.setdefault(kind, []).append(number)
+    samples = []
     for numbers in kinds.values():
-        chosen = {str(number): asks[number].question for number in numbers}
-        players = max(question.players or 1 for question in chosen.values())
+        first = asks[numbers[0]]
+        setting = first.setting
+        players = max(asks[number].question.players or 1 for number in numbers)
         deals = Deals(setting.deck.decks, players, setting.cards, setting.seed)
-        if needs := asks[numbers[0]].condition:
-            deals = replace(deals, numbers=needs.numbers, chances=needs.chances)
-        n = setting.dealt(asks[numbers[0]])
-        found |= {
-            int(name): counts for name, counts in tallies(chosen, setting.rules, deals, n, setting.threads).items()
-        }
-    return [found[number] for number in range(len(asks))]
+        if first.condition:
+            deals = replace(deals, numbers=first.condition.numbers, chances=first.condition.chances)
+        questions = {str(number): asks[number].question for number in numbers}
+        samples.append(Sample(questions, setting.rules, deals, setting.dealt(first)))
+    return samples
 
 
 # ------------------------------------------------------------------------------------------------ rows
 
 
-def _rows(ask: Ask, counted: Distribution | str, seen: Counter[int], setting: Setting) -> Iterable[Row]:
+def _rows(ask: Ask, counted: Distribution | str, seen: Counter[int]) -> Iterable[Row]:
     """Yield the rows of a question: keys, exact value, estimate, z, and what share of the dealt hands counted."""
     known = counted if not isinstance(counted, str) else None
     if ask.mean is not None:
         total, squares = (sum(value**power * times for value, times in seen.items()) for power in (1, 2))
-        row = estimate.mean(total, squares, seen.total(), setting.level)
+        row = estimate.mean(total, squares, seen.total(), ask.setting.level)
         yield ask.keys | exact_keys(ask.mean) | row | {"z": _z(row["estimate"], ask.mean, row["se"])}
         return
     share = ask.condition.share if ask.condition and ask.question.given is None else 1.0
@@ -221,13 +280,13 @@ def _rows(ask: Ask, counted: Distribution | str, seen: Counter[int], setting: Se
         if known is not None and (among is None or any(value in known for value in base)):
             p = _share(known, values) / (1 if among is None else _share(known, base))
         k, n = (sum(seen[value] for value in found) for found in (values, base))
-        row = estimate.proportion(k, n, setting.level)
+        row = estimate.proportion(k, n, ask.setting.level)
         expected = math.nan if p is None else float(p) / share
         se = math.sqrt(max(expected * (1 - expected), 0.0) / n) if n else math.nan
         row |= {name: row[name] * share for name in ("estimate", "se", "low", "high")}
         row |= {"z": _z(row["estimate"], p, se * share)}
         if ask.question.given is not None or ask.condition:
-            row["acceptance"] = (k if ask.question.given is None else seen.total()) / setting.dealt(ask)
+            row["acceptance"] = (k if ask.question.given is None else seen.total()) / ask.setting.dealt(ask)
         yield ask.keys | keys | exact_keys(p) | row
 
 
@@ -269,13 +328,13 @@ def asked(
     if at_table:
         rows = holds if at_table == "any" else each("holders")
         return [
-            Ask("odds", {"event": text} | {"players": n}, Question(event, None, n), rows)
+            Ask("odds", {"event": text} | {"players": n}, Question(event, None, n), rows, setting)
             for text, event in events.items()
             for n in (setting.tables() if at_table == "any" else [setting.players])
         ]
     if by is not None and not events:
         needs = None if given is None else _rare(given, setting)
-        return [Ask(by.name, {}, Question(pl.col(by.name), given), each(by), condition=needs)]
+        return [Ask(by.name, {}, Question(pl.col(by.name), given), each(by), setting, condition=needs)]
     found = []
     for text, event in events.items():
         needs = None
@@ -284,10 +343,11 @@ def asked(
         elif by is None and not set(event.meta.root_names()) <= OF_RANKS:  # where something is left to sample
             needs = _rare(event, setting)
         if by is None:
-            found.append(Ask("odds", {"event": text}, Question(event, given), holds, condition=needs))
+            found.append(Ask("odds", {"event": text}, Question(event, given), holds, setting, condition=needs))
         else:
             both = 2 * pl.col(by.name).cast(pl.Int64) + event.cast(pl.Int64)
-            found.append(Ask("odds", {"event": text}, Question(both, given), each(by, event=True), condition=needs))
+            rows = each(by, event=True)
+            found.append(Ask("odds", {"event": text}, Question(both, given), rows, setting, condition=needs))
     return found
 
 
@@ -297,30 +357,58 @@ def _rare(event: pl.Expr, setting: Setting) -> Condition | None:
     return needs if needs is not None and needs.share < _RARE else None
 
 
-def overview(setting: Setting) -> dict[str, pl.DataFrame]:
-    """Return the tables of a rule set: instant wins, chops, shapes, leads, fewest plays; what some player holds."""
+def overview(settings: Sequence[Setting], progress: Progress | None = None) -> tuple[dict[str, pl.DataFrame], int]:
+    """Return the tables of a rule set, and how many deals were sampled; a setting for each kind of hand it deals.
+
+    Instant wins, chops, shapes, leads and fewest plays of a hand; what some player holds, and the lowest card dealt.
+    """
+    settings = [replace(setting, effort=_EFFORT) for setting in settings]
+    varying = {"decks": {setting.deck.decks for setting in settings}, "cards": {one.cards for one in settings}}
+    asks, leads = [], []
+    for setting in settings:
+        keys = {"decks": setting.deck.decks, "cards": setting.cards}
+        keys = {name: value for name, value in keys.items() if len(varying[name]) > 1}
+        by_kind = mean_leads(setting.rules, setting.cards, setting.deck)
+        leads += [keys | {"kind": kind} | exact_keys(mean) for kind, mean in by_kind.items()]
+        asks += [*_of_one_hand(keys, setting), *_of_table(setting)]
+        every = Question(pl.col("legal_leads"))
+        mean = sum(by_kind.values(), Fraction(0))
+        asks.append(Ask("mean_leads", {"of": "legal leads"} | keys, every, holds, setting, mean=mean))
+    tables, done = answer(asks, progress)
+    tables["leads_by_kind"] = pl.DataFrame(leads).drop("one_in")
+    return {**tables, "agreement": _agreement(tables)}, done
+
+
+def _events(setting: Setting) -> tuple[list[str], list[str]]:
+    """Return the columns of instant wins, the unions last, and those of chops."""
     rules = setting.rules
-    known = columns(rules, setting.cards, setting.deck)
     kinds = [kind.replace("-", "_") for kind in (*rules.instant_wins, *rules.opening_instant_wins)]
     wins = [*kinds, "instant_win", *(["opening_instant_win"] if rules.opening_instant_wins else [])] if kinds else []
-    chops = [name for name in known if name.startswith("chop")]
-    asks = [Ask("instant_wins", {"event": name}, Question(pl.col(name)), holds) for name in wins]
-    asks += [Ask("chops", {"event": name}, Question(pl.col(name)), holds) for name in chops]
-    asks += [
-        Ask("some_player", {"event": name, "players": players}, Question(pl.col(name), None, players), holds)
-        for name in [*wins, *chops]
-        for players in setting.tables()
-    ]
+    return wins, [name for name in columns(rules, setting.cards, setting.deck) if name.startswith("chop")]
+
+
+def _of_one_hand(keys: Row, setting: Setting) -> Iterable[Ask]:
+    """Yield the questions of a rule set about one hand."""
+    for table, events in zip(("instant_wins", "chops"), _events(setting), strict=True):
+        for name in events:
+            yield Ask(table, {"event": name} | keys, Question(pl.col(name)), holds, setting)
     for name in ("twos", "quads", "longest_straight", "longest_double_straight", "fewest_plays"):
-        asks.append(Ask(name, {}, Question(pl.col(name)), each(name)))
-    leads = Question(pl.col("legal_leads"))
-    asks.append(Ask("legal_leads", {}, leads, bins("legal_leads", _LEADS)))
-    by_kind = mean_leads(rules, setting.cards, setting.deck)
-    asks.append(Ask("mean_leads", {"of": "legal leads"}, leads, holds, mean=sum(by_kind.values(), Fraction(0))))
-    tables = answer(asks, replace(setting, effort=_EFFORT))
-    rows = [{"kind": kind} | exact_keys(mean) for kind, mean in by_kind.items()]
-    tables["leads_by_kind"] = pl.DataFrame(rows).drop("one_in")
-    return {**tables, "agreement": _agreement(tables)}
+        yield Ask(name, keys, Question(pl.col(name)), each(name), setting)
+    yield Ask("legal_leads", keys, Question(pl.col("legal_leads")), bins("legal_leads", _LEADS), setting)
+
+
+def _of_table(setting: Setting) -> Iterable[Ask]:
+    """Yield the questions of a rule set about a table, for every number of players."""
+    wins, chops = _events(setting)
+    for name in [*wins, *chops, "holds_3s"]:
+        for players in setting.tables():
+            question = Question(pl.col(name), None, players)
+            yield Ask("some_player", {"event": name, "players": players}, question, holds, setting)
+    for players in setting.tables():
+        yield Ask("lowest_card", {"players": players}, LowestCard(players), lowest_cards, setting)
+        if setting.deck.decks == 2:  # else all places are alike
+            holder = LowestCard(players, place=True)
+            yield Ask("lowest_card_holder", {"players": players}, holder, each("place"), setting)
 
 
 def _agreement(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

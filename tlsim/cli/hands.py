@@ -1,11 +1,14 @@
 """`tlsim odds` and `tlsim check-deals`: what dealt hands hold, and whether a shuffle is fair."""
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+import tlsim
 from tlsim import api_odds
-from tlsim.cli import FAULT
+from tlsim.cli import FAULT, INTERRUPTED
 from tlsim.cli.common import (
     FORMATS,
     deals_option,
@@ -20,6 +23,7 @@ from tlsim.cli.common import (
     threads_option,
     variant_option,
 )
+from tlsim.cli.progress import ProgressLine
 
 
 @click.command(
@@ -44,45 +48,26 @@ from tlsim.cli.common import (
 @level_option
 @plot_option
 @format_option(*FORMATS)
-def odds(
-    events: tuple[str, ...],
-    where: str | None,
-    given: str | None,
-    by: str | None,
-    any_player: bool,
-    count_players: bool,
-    variant: str,
-    players: int | None,
-    deals: int,
-    seed: int | None,
-    threads: int | None,
-    level: float,
-    plot: Path | None,
-    form: str,
-) -> None:
+def odds(events: tuple[str, ...], plot: Path | None, form: str, **asked: Any) -> int | None:
     """Print the odds of what a dealt hand holds: exact as far as they can be counted, beside those of N sampled hands
     or tables, with z, by how many standard errors they differ.
 
     An EVENT is a hand column: yes or no as dragon, chop_quad, or a number as twos, legal_leads, for its whole
     distribution. An unknown name lists them all. Without EVENT, --where and --by: the tables of a rule set.
     """
-    result = api_odds.odds(
-        *events,
-        where=where,
-        given=given,
-        by=by,
-        any_player=any_player,
-        count_players=count_players,
-        variant=variant,
-        players=players,
-        deals=deals,
-        seed=seed,
-        threads=threads,
-        level=level,
-    )
+    line, stopped = ProgressLine(sys.stderr), None
+    try:
+        result = api_odds.odds(*events, progress=line, **asked)
+    except tlsim.Interrupted as stop:
+        result, stopped = stop.result, stop
+    finally:
+        line.clear()
     if plot:
         save_plot(result, plot)
     emit(result, form)
+    if stopped:
+        click.echo(f"{stopped}; to run all of them: {stopped.command}", err=True)
+    return INTERRUPTED if stopped else None
 
 
 @click.command(
