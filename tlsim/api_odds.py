@@ -60,12 +60,12 @@ def odds(
     """
     setting = _setting(variant, players, deals, seed, _check_threads(threads), _check_level(level))
     asks = _asks(events, where, given, by, any_player, count_players, setting)
-    from tlsim import dealcount, handsample, oddstables
+    from tlsim import dealcount, handsample, oddsquestions, oddstables
 
     _announce_compiling([*handsample.KERNELS, *dealcount.KERNELS], "10 s")
     whole = not asks and players is None
-    settings = oddstables.every_setting(setting) if whole else [setting]
-    tables, done = oddstables.answer(asks, progress) if asks else oddstables.overview(settings, progress)
+    settings = oddsquestions.every_setting(setting) if whole else [setting]
+    tables, done = oddstables.answer(asks, progress) if asks else oddsquestions.overview(settings, progress)
     told: dict[str, Any] = {"events": list(events), "where": where, "given": given, "by": by}
     told |= {"any": any_player, "count": count_players}
     told = {key: value for key, value in told.items() if value} | _dealt(settings, whole)
@@ -142,7 +142,7 @@ def _asks(
     if not (events or where is not None or by is not None) and (given is not None or any_player or count_players):
         raise InputError("odds: an event, where or by is needed with given, any or count")
     at_table = "any" if any_player else "count" if count_players else None
-    from tlsim import oddstables, query
+    from tlsim import oddsquestions, query
     from tlsim.handcolumns import columns
 
     known = columns(setting.rules, setting.cards, setting.deck)
@@ -162,8 +162,8 @@ def _asks(
         raise InputError(
             f"event {numbers[0].name!r}: it is a number: compare it, as in --where '{numbers[0].name} >= 2'"
         )
-    asks = oddstables.asked(chosen, condition, column, at_table, setting) if chosen or column else []
-    return asks + [ask for number in numbers for ask in oddstables.asked({}, condition, number, None, setting)]
+    asks = oddsquestions.asked(chosen, condition, column, at_table, setting) if chosen or column else []
+    return asks + [ask for number in numbers for ask in oddsquestions.asked({}, condition, number, None, setting)]
 
 
 def _column(name: str, known: "dict[str, Column]", what: str) -> "Column":

@@ -13,7 +13,7 @@ from tlsim._jit import add64, helper, high_product, kernel, multiply64
 
 Ints = NDArray[np.integer[Any]]
 
-_LISTED = 512  # draws that are added to a hash table at once
+_LISTED = 128  # draws that are added to a hash table at once
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: Fibonacci hashing
 
 

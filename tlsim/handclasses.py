@@ -5,7 +5,11 @@ the smallest automaton that accepts the hands which hold it (Myhill and Nerode).
 """
 
 import dataclasses
+import functools
+from collections.abc import Iterable
+from itertools import product
 from math import comb, prod
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -84,25 +88,41 @@ def _unfold(
     Moves: the cards drawn before the rank, `(states,)`, and the number of the state after it, `(states, ways)`, -1
     where a hand cannot be dealt so.
     """
-    hands, moves, left = pl.DataFrame({"cards": [0]}, {"cards": pl.Int16}), [], deck.size
-    drawn = pl.col("cards") + pl.col("n")
+    states: dict[str, NDArray[Any]] = {"cards": np.zeros(1, np.int16)}
+    moves, left = [], deck.size
     for update, (_, branches) in zip(updates, ways, strict=True):
         left -= deck.copies
-        moved = (
-            hands.with_row_index("hand")
-            .join(branches.with_row_index("way"), how="cross")
-            .filter(drawn.is_between(cards - left, cards))
-            .select("hand", "way", drawn.alias("cards"), **update)
-        )
-        after = moved.select("cards", *update).unique()
-        if len(after) > MOST_STATES:
+        fields = {name: column.to_numpy() for name, column in zip(branches.columns, branches, strict=True)}
+        drawn = states["cards"][:, None] + fields["n"]
+        hand, way = np.nonzero((drawn >= cards - left) & (drawn <= cards))
+        known = {name: values[hand] for name, values in states.items()}
+        known |= {name: values[way] for name, values in fields.items()}
+        moved = {"cards": drawn[hand, way]}
+        if update:
+            frame = pl.DataFrame(known).with_columns(**update)
+            moved |= {name: frame[name].to_numpy() for name in update}
+        first, number = _distinct(moved.values())
+        if len(first) > MOST_STATES:
             raise OutOfReach(f"an exact count for a table would need more than {MOST_STATES:,} states of a hand")
-        hand, way, number = moved.join(after.with_row_index("to"), on=["cards", *update]).select("hand", "way", "to")
-        to = np.full((len(hands), len(branches)), -1)
-        to[hand.to_numpy(), way.to_numpy()] = number.to_numpy()
-        moves.append((hands["cards"].to_numpy(), to))
-        hands = after
-    return moves, hands
+        to = np.full(drawn.shape, -1)
+        to[hand, way] = number
+        moves.append((states["cards"], to))
+        states = {name: values[first] for name, values in moved.items()}
+    return moves, pl.DataFrame(states)
+
+
+def _distinct(columns: Iterable[NDArray[Any]]) -> tuple[Ints, Ints]:
+    """Return a place of each different row of small integers, and for each row the number of those that it equals."""
+    keys: Ints = np.zeros(1, np.int64)
+    most = 1
+    for column in columns:
+        values = column.astype(np.int64)
+        values -= values.min()
+        size = 1 + int(values.max())
+        keys, most = keys * size + values, most * size
+    assert most < 2**63
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return first, number
 
 
 def _classes(to: Ints, cards: Ints, sure_after: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
@@ -144,11 +164,7 @@ def _list_draws(goes_to: Ints, sizes: list[int], branches: pl.DataFrame) -> Draw
     """Return the draws from a rank, where `goes_to[class, way]` is the class after; sets gone are numbered as ways."""
     drawn = branches.select(pl.col("^group.*$")).to_numpy()
     goes_to[DONE, ~drawn.any(axis=1)] = DONE
-    numbers = {tuple(gone): number for number, gone in enumerate(drawn.tolist())}
-    after, ways = np.zeros((2, len(drawn), len(drawn)), np.int64)
-    for gone, way in np.ndindex(after.shape):
-        after[gone, way] = numbers.get(tuple((drawn[gone] + drawn[way]).tolist()), -1)
-        ways[gone, way] = prod(map(comb, (sizes - drawn[gone]).tolist(), drawn[way].tolist()))
+    after, ways = _draws_of(tuple(sizes), tuple(map(tuple, drawn.tolist())))
     listed = (goes_to != FALSE)[:, None, :] & (ways > 0)
     classes, gone, way = np.nonzero(listed)
     n_ways = listed.sum(axis=2)
@@ -156,3 +172,14 @@ def _list_draws(goes_to: Ints, sizes: list[int], branches: pl.DataFrame) -> Draw
     return Draws(
         first, n_ways, goes_to[classes, way].astype(np.int16), after[gone, way], ways[gone, way].astype(np.uint64)
     )
+
+
+@functools.cache
+def _draws_of(sizes: tuple[int, ...], drawn: tuple[tuple[int, ...], ...]) -> tuple[Ints, Ints]:
+    """Return for each set gone and each way to draw the number of the set gone after, -1 for none, and of the ways."""
+    numbers = {gone: number for number, gone in enumerate(drawn)}
+    after, ways = np.zeros((2, len(drawn), len(drawn)), np.int64)
+    for (i, gone), (j, way) in product(enumerate(drawn), repeat=2):
+        after[i, j] = numbers.get(tuple(map(add, gone, way)), -1)
+        ways[i, j] = prod(map(comb, map(sub, sizes, gone), way))
+    return after, ways

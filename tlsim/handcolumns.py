@@ -7,7 +7,7 @@ that one rank after another updates; a column is an expression in states after t
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from functools import reduce
+from functools import cache, reduce
 from math import comb, prod
 from operator import add, and_, or_
 
@@ -58,26 +58,30 @@ class Deck:
         Suits that no field separates form a group. The list has the number of cards of each group; the table a row a
         way, with `group0`, `group1`, … the cards drawn of each, `ways` the number of ways to draw them, and the fields.
         """
-        members = {"n": range(self.suits), "red": range(self.suits // 2, self.suits)}
-        members |= {"spades": range(1), "hearts": range(self.suits - 1, self.suits)}
-        asked = [field for field in members if field in fields or field == "n"]
-        groups: dict[tuple[int, ...], int] = {}  # what tells a group from the others -> its number of cards
-        for suit in range(self.suits):
-            key = (*(int(suit in members[field]) for field in asked), suit if "kinds" in fields else 0)
-            groups[key] = groups.get(key, 0) + self.decks
-        sizes = list(groups.values())
-        drawn = np.indices([size + 1 for size in sizes]).reshape(len(sizes), -1).T
-        table = {f"group{g}": drawn[:, g] for g in range(len(sizes))}
-        table["ways"] = np.array([prod(map(comb, sizes, row)) for row in drawn.tolist()])
-        table |= {field: drawn @ np.array([key[i] for key in groups]) for i, field in enumerate(asked)}
-        if "kinds" in fields:
-            table["kinds"] = (drawn > 0).sum(axis=1)
-        return sizes, pl.DataFrame(table).with_columns(
-            pl.col([field for field in FIELDS if field in table]).cast(pl.Int16)
-        )
+        return _branches(self, frozenset(fields))
 
 
 ONE_DECK = Deck()
+
+
+@cache
+def _branches(deck: Deck, fields: frozenset[str]) -> tuple[list[int], pl.DataFrame]:
+    """Return `Deck.branches`."""
+    members = {"n": range(deck.suits), "red": range(deck.suits // 2, deck.suits)}
+    members |= {"spades": range(1), "hearts": range(deck.suits - 1, deck.suits)}
+    asked = [field for field in members if field in fields or field == "n"]
+    groups: dict[tuple[int, ...], int] = {}  # what tells a group from the others -> its number of cards
+    for suit in range(deck.suits):
+        key = (*(int(suit in members[field]) for field in asked), suit if "kinds" in fields else 0)
+        groups[key] = groups.get(key, 0) + deck.decks
+    sizes = list(groups.values())
+    drawn = np.indices([size + 1 for size in sizes]).reshape(len(sizes), -1).T
+    table = {f"group{g}": drawn[:, g] for g in range(len(sizes))}
+    table["ways"] = np.array([prod(map(comb, sizes, row)) for row in drawn.tolist()])
+    table |= {field: drawn @ np.array([key[i] for key in groups]) for i, field in enumerate(asked)}
+    if "kinds" in fields:
+        table["kinds"] = (drawn > 0).sum(axis=1)
+    return sizes, pl.DataFrame(table).with_columns(pl.col([field for field in FIELDS if field in table]).cast(pl.Int16))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,8 +6,9 @@ import polars as pl
 from tlsim.cards import split
 from tlsim.exact import probability
 from tlsim.handcolumns import Deck, columns
+from tlsim.oddsquestions import holds
 from tlsim.oddssample import Question, hand_columns
-from tlsim.oddstables import Ask, Setting, answer, exact_keys, holds
+from tlsim.oddstables import Ask, Setting, answer, exact_keys
 from tlsim.rules import Rules
 
 SAMPLE, SEED = 100_000, 0  # hands that percentiles are sampled from, always the same

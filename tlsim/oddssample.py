@@ -145,27 +145,36 @@ def _block(sample: Sample, start: int, stop: int) -> Counts:
     for value, question in zip(values, different.values(), strict=True):
         if question.given is not None:
             value = value.filter(table.select(given=question.given)["given"])
-        asked[question.key] = value.to_numpy()
-    return found | {name: _count(asked[one.key], players, one.players) for name, one in of_columns.items()}
+        seen = value.to_numpy()
+        asked[question.key] = _count_seats(seen.view(np.uint8), players) if question.players else _count(seen)
+    return found | {name: _of_players(asked[one.key], one.players) for name, one in of_columns.items()}
 
 
-def _count(values: NDArray[Any], seats: int, players: int | None) -> Counter[int]:
-    """Return how often each value comes; with `players` how often so many of the first ones of a table hold it."""
-    if players is None and values.dtype == bool:
-        held = int(np.count_nonzero(values))
-        return Counter({0: len(values) - held, 1: held})
-    if players is not None:
-        values = reduce(np.add, (values[seat::seats].view(np.int8) for seat in range(players)))
-    return _times(values)
+def _count(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return how often each value comes."""
+    if values.dtype == bool:
+        held = np.count_nonzero(values)
+        return np.array([len(values) - held, held])
+    return np.bincount(values)
+
+
+def _count_seats(holds: NDArray[np.uint8], seats: int) -> NDArray[np.intp]:
+    """Return how often each set of seats holds an event, sets as masks; `holds` is table by table, seat by seat."""
+    sets = reduce(np.bitwise_or, (holds[seat::seats] << np.uint8(seat) for seat in range(seats)))
+    return np.bincount(sets, minlength=256)
+
+
+def _of_players(times: NDArray[np.intp], players: int | None) -> Counter[int]:
+    """Return numbers of values as a counter; with `players`, from those of sets, how many of the first seats hold."""
+    if players:
+        holders = np.bitwise_count(np.arange(256) & ((1 << players) - 1))
+        times = np.bincount(holders, times).astype(np.intp)  # exact below 2^53
+    return Counter({int(i): int(times[i]) for i in np.flatnonzero(times)})
 
 
 def _count_lowest(hands: NDArray[np.int64], asked: LowestCard) -> Counter[int]:
     """Return how often each card is the lowest, or each place has it, in hands (deals, players) held at least once."""
     dealt = np.bitwise_or.reduce(hands, axis=1)
     lowest = dealt & -dealt
-    return _times(1 + (hands & lowest[:, None] != 0).argmax(axis=1) if asked.place else np.bitwise_count(lowest - 1))
-
-
-def _times(values: NDArray[Any]) -> Counter[int]:
-    times = np.bincount(values)
-    return Counter({int(i): int(times[i]) for i in np.flatnonzero(times)})
+    values = 1 + (hands & lowest[:, None] != 0).argmax(axis=1) if asked.place else np.bitwise_count(lowest - 1)
+    return _of_players(np.bincount(values), None)
