@@ -359,9 +359,12 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     from tlsim import _jit
 
     monkeypatch.setattr(_jit, "JIT", True)
+    monkeypatch.setattr(_jit, "_announced", [])
     monkeypatch.setattr(_jit, "is_compiled", lambda _kernels: False)
     tlsim.simulate(deals=10, seed=1)
     assert capsys.readouterr().err.startswith("compiling the engine for this machine")
+    tlsim.simulate(deals=10, seed=1)
+    assert capsys.readouterr().err == ""
 
 
 # ------------------------------------------------------------------------------------------------ progress

@@ -112,6 +112,18 @@ def is_compiled(kernels: Iterable[Any]) -> bool:
     return all(any(file.startswith(name) for file in cached) for name in names)
 
 
+_announced: list[str] = []
+
+
+def announce_compiling(kernels: Iterable[Any], seconds: str) -> None:
+    """Say on stderr, once, that kernels are going to be compiled, when no earlier process has left them compiled."""
+    if JIT and not _announced and not is_compiled(kernels):
+        _announced.append(seconds)
+        often = "once" if CACHE_FOLDER else "at each start, for want of a cache folder"
+        sys.stderr.write(f"compiling the engine for this machine, {often}: about {seconds}\n")
+        sys.stderr.flush()
+
+
 # ------------------------------------------------------------------------------------------------ decorators
 
 

@@ -6,7 +6,6 @@ What a function needs is imported inside it, so that `tlsim variants` does not w
 import operator
 import secrets
 import shlex
-import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -69,9 +68,9 @@ def simulate(
     plan = _plan(variant, policies, deals, seed, players, match, trade)
     threads = _check_threads(threads)
     level = _check_level(level)
-    from tlsim import batch, matches
+    from tlsim import _jit, batch, matches
 
-    _announce_compiling(matches.kernels_of(plan) if plan.match else batch.kernels(plan), "20 s")
+    _jit.announce_compiling(matches.kernels_of(plan) if plan.match else batch.kernels(plan), "10 to 20 s")
     (matches if plan.match else batch).load(plan)  # so that the time is that of the hands
     return _run(plan, variant, level, threads, progress)
 
@@ -148,10 +147,10 @@ def replay(
     if not 0 <= first < stop:
         raise InputError(f"deals {first}:{stop}: deals count from 0, and the second number is the first one left out")
     plan = _plan(variant, policies, stop, seed, players, match, trade)
-    from tlsim import batch, matches, rng, summary
+    from tlsim import _jit, batch, matches, rng, summary
     from tlsim.result import Result, provenance
 
-    _announce_compiling((matches.kernels_of if plan.match else batch.kernels)(plan, shown=True), "20 s")
+    _jit.announce_compiling((matches.kernels_of if plan.match else batch.kernels)(plan, shown=True), "10 to 20 s")
     hands = list((matches if plan.match else batch).hands(plan, first, stop))
     shown = plan.as_dict() | {plan.unit: [first, stop]}
     line = _line(
@@ -173,11 +172,11 @@ def hand(cards: str | Sequence[str], variant: str = DEFAULT_VARIANT) -> "Result"
     Among all hands of its size: `percentiles`, by fewest plays and by strength, and `rarity` of what it holds.
     """
     rules, held = _hand(cards, variant)
-    from tlsim import handodds, handsample, legal
+    from tlsim import _jit, handodds, handsample, legal
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling([*legal.KERNELS, *handsample.KERNELS], "10 s")
+    _jit.announce_compiling([*legal.KERNELS, *handsample.KERNELS], "10 s")
     found = legal.describe_hand(rules, held)
     chops = [(name, count, " ".join(names(play))) for name, count, play in found["chops"]]
     tables = {
@@ -206,11 +205,11 @@ def moves(
     pile = 0 if on is None else _cards(on)
     if pile and opening:
         raise InputError("opening is about the first lead: there is no play to beat then")
-    from tlsim import legal
+    from tlsim import _jit, legal
     from tlsim.cards import names
     from tlsim.result import Result, provenance
 
-    _announce_compiling(legal.MOVES, "5 s")
+    _jit.announce_compiling(legal.MOVES, "5 s")
 
     plays = legal.moves(rules, held, pile, opening)
     rows = [(" ".join(names(play)), *(legal.describe(rules, play) or ("", 0))) for play in plays]
@@ -328,12 +327,12 @@ def bench(seconds: float = DEFAULT_SECONDS) -> "Result":
     """
     if not 0 < seconds <= _MOST_SECONDS:
         raise InputError(f"{seconds:g} seconds: more than 0 and at most {_MOST_SECONDS} are possible")
-    from tlsim import speed, summary
+    from tlsim import _jit, speed, summary
     from tlsim.policies.load import builtin_names
     from tlsim.result import Result, provenance
 
     plans = [_plan(BENCH_VARIANT, name, 1, 1, None) for name in builtin_names()]
-    _announce_compiling(speed.KERNELS, "30 s")
+    _jit.announce_compiling(speed.KERNELS, "30 s")
     stages = speed.stages(_plan(BENCH_VARIANT, DEFAULT_POLICY, 1, 1, None), summary.tables)
     rates = speed.take_turns([*stages, *speed.runs(plans, summary.tables)], seconds)
     shown = {"variant": BENCH_VARIANT, "players": plans[0].players, "policy": DEFAULT_POLICY}
@@ -413,16 +412,6 @@ def _check_threads(threads: int | None) -> int:
     if threads is not None and threads < 1:
         raise InputError(f"{threads} threads: at least 1 is needed; this machine has {n_cores()} cores")
     return threads or n_cores()
-
-
-def _announce_compiling(kernels: Iterable[Any], seconds: str) -> None:
-    """Say that kernels are going to be compiled, when no earlier process has left them compiled."""
-    from tlsim import _jit
-
-    if _jit.JIT and not _jit.is_compiled(kernels):
-        often = "once" if _jit.CACHE_FOLDER else "at each start, for want of a cache folder"
-        sys.stderr.write(f"compiling the engine for this machine, {often}: about {seconds}\n")
-        sys.stderr.flush()
 
 
 def _table(columns: str | Sequence[str], rows: Iterable[Sequence[Any]]) -> "pl.DataFrame":

@@ -12,7 +12,6 @@ from tlsim.api import (
     DEFAULT_LEVEL,
     DEFAULT_VARIANT,
     Progress,
-    _announce_compiling,
     _check_level,
     _check_threads,
     _line,
@@ -60,9 +59,9 @@ def odds(
     """
     setting = _setting(variant, players, deals, seed, _check_threads(threads), _check_level(level))
     asks = _asks(events, where, given, by, any_player, count_players, setting)
-    from tlsim import dealcount, handsample, oddsquestions, oddstables
+    from tlsim import _jit, dealcount, handsample, oddsquestions, oddstables
 
-    _announce_compiling([*handsample.KERNELS, *dealcount.KERNELS], "10 s")
+    _jit.announce_compiling([*handsample.KERNELS, *dealcount.KERNELS], "10 s")
     whole = not asks and players is None
     settings = oddsquestions.every_setting(setting) if whole else [setting]
     tables, done = oddstables.answer(asks, progress) if asks else oddsquestions.overview(settings, progress)
@@ -190,10 +189,10 @@ def check_deals(file: str | Path, variant: str = DEFAULT_VARIANT, alpha: float =
     from tlsim.variantfiles import parse_variant
 
     rules, dealt = parse_variant(variant), dealfile.read(Path(file))
-    from tlsim import dealcheck, handsample
+    from tlsim import _jit, dealcheck, handsample
     from tlsim.result import Result, provenance
 
-    _announce_compiling(handsample.KERNELS, "10 s")
+    _jit.announce_compiling(handsample.KERNELS, "10 s")
     tests, outliers = dealcheck.check(dealt, rules, alpha)
     deals, players = dealt.held.shape[:2]
     plan = {"file": str(file), "deals": deals, "players": players, "cards": dealt.cards, "decks": dealt.decks}

@@ -91,7 +91,7 @@ def _some_of(stream: Any, cards: int, sixteenths: int) -> Any:
 
 @primitive
 def _kth_card(a: int, b: int, k: int) -> Any:
-    """Return the k-th of the cards a and b, as a pair of masks one of which is empty. No branch: nobody can guess it."""
+    """Return the k-th of the cards a and b, as a pair of masks one of which is empty; without a branch."""
     left = popcount(a)
     in_a = -np.int64(k < left)
     return kth_bit(a, k) & in_a, kth_bit(b, k - left) & ~in_a

@@ -22,7 +22,7 @@ import numpy as np
 
 from tlsim import trading
 from tlsim._calls import RAISED, compile_policy
-from tlsim._jit import first_line
+from tlsim._jit import announce_compiling, first_line
 from tlsim.errors import InputError, nearest
 from tlsim.game import PLAY_HAND, play_shown_hand
 from tlsim.policies import BUILTIN, BY_ADDRESS, BY_C_ADDRESS, Policy
@@ -112,6 +112,7 @@ def compile_function(
 
     Raises what Numba raises when it cannot compile the function.
     """
+    announce_compiling([play_shown_hand], "10 to 20 s")
     loop = (play_shown_hand, PLAY_HAND)
     called = compile_policy(function, source, SIGNATURES[len(params)], IN_REGISTERS, loop)
     return Policy(name, BY_ADDRESS, _summary(function), called.address, params, source, called.loop, keep=called)
