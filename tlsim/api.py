@@ -310,7 +310,9 @@ def warmup() -> "Result":
     from tlsim.result import Result, provenance
 
     others = [kernel for module in (matches, handsample, dealcount, kit) for kernel in module.KERNELS]
-    was_compiled = _jit.is_compiled([*batch.all_kernels(), *others, *_calls.apart_kernels()])
+    kernels = [*batch.all_kernels(), *others, *_calls.apart_kernels()]
+    was_compiled = _jit.is_compiled(kernels)
+    _jit.announce_compiling(kernels, "40 s")
     for module in (batch, matches, handsample, dealcount, kit, _calls):
         module.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
