@@ -95,6 +95,7 @@ def look(hand: tuple[Card, ...], rules: Rules, deck: Deck) -> dict[str, int]:
             name: name[5:].replace("_", "-") in lines for name in columns(rules, size, deck) if name.startswith("chop_")
         },
         "chop": bool(lines),
+        "fewest_plays": fewest_plays(tuple(n), rules),
         "legal_leads": sum(is_lead(rules, deck, play) for play in all_plays(hand)) if size <= 7 else -1,
     }
 
@@ -122,17 +123,19 @@ def number_of_leads(hand: tuple[Card, ...], rules: Rules) -> int:
 
 
 @cache
+@cache
 def fewest_plays(n: tuple[int, ...], rules: Rules) -> int:
     """Return the fewest plays that shed so many cards of each rank: by all plays of the lowest rank that is held."""
     if not any(n):
         return 0
-    low = next(rank for rank in range(13) if n[rank])
-    plays = [{low: size} for size in range(1, 5 if low < 12 or rules.quad_twos else 4)]
-    for last in range(low + 2, 13):
+    twos = len(n) - 1
+    low = next(rank for rank, count in enumerate(n) if count)
+    plays = [{low: size} for size in range(1, 5 if low < twos or rules.quad_twos else 4)]
+    for last in range(low + 2, len(n)):
         run = range(low, last + 1)
-        if len(run) >= rules.straight_min and (last < 12 or rules.straight_twos):
+        if len(run) >= rules.straight_min and (last < twos or rules.straight_twos):
             plays.append(dict.fromkeys(run, 1))
-        if len(run) <= rules.double_straight_max and (last < 12 or rules.double_straight_twos):
+        if len(run) <= rules.double_straight_max and (last < twos or rules.double_straight_twos):
             plays.append(dict.fromkeys(run, 2))
     fitting = [play for play in plays if all(n[rank] >= size for rank, size in play.items())]
-    return 1 + min(fewest_plays(tuple(n[rank] - play.get(rank, 0) for rank in range(13)), rules) for play in fitting)
+    return 1 + min(fewest_plays(tuple(c - play.get(rank, 0) for rank, c in enumerate(n)), rules) for play in fitting)

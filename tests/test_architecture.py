@@ -10,8 +10,8 @@ from tlsim._jit import ENGINE
 
 PACKAGE = Path(tlsim.__file__).parent
 ANALYSIS = """
-    estimate handcolumns exact handclasses exact_table query oddssample oddstables oddsquestions handodds dealfile
-    dealcheck summary matchtables render handtext machine plots oddsplots result api api_odds cli
+    estimate shedding handcolumns exact handclasses exact_table query oddssample oddstables oddsquestions handodds
+    dealfile dealcheck summary matchtables render handtext machine plots oddsplots result api api_odds cli
 """.split()
 ORDER = [*ENGINE, *ANALYSIS]
 

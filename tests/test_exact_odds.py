@@ -17,7 +17,8 @@ from odds_by_sight import Card, cards_of, look
 from tlsim.errors import InputError
 from tlsim.exact import joint, mean_leads, probability
 from tlsim.exact_table import deals, holders, lowest_card, lowest_card_holder, shared, undealt
-from tlsim.handcolumns import ONE_DECK, SAMPLED_ONLY, Deck, OutOfReach, columns
+from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach, columns
+from tlsim.handsample import fill
 from tlsim.rules import Rules
 from tlsim.variantfiles import parse_variant
 
@@ -105,6 +106,14 @@ def patterns() -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     return rows, ways
 
 
+def masks(n: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return a hand of each row, as masks of shape (2, hands)."""
+    held = np.zeros((2, len(n)), np.int64)
+    for rank, counts in enumerate(n.T.astype(np.int64)):
+        held[0] |= ((1 << counts) - 1) << (4 * rank)
+    return held
+
+
 def longest(held: NDArray[np.bool_]) -> NDArray[np.int8]:
     """Return the longest run of true columns in each row."""
     run, best = np.zeros((2, len(held)), np.int8)
@@ -171,8 +180,9 @@ def test_all_patterns(variant: str, request: pytest.FixtureRequest) -> None:
         "threes_double_straight": (n[:, :3] >= 2).all(axis=1),
         "chop_quad": (n[:, : 12 + rules.quad_twos] == 4).any(axis=1),
         "legal_leads": leads(rules, n),
+        "fewest_plays": fill(["fewest_plays"], rules, masks(n))[0],
     }
-    by_rules = {"longest_straight", "longest_double_straight", "chop_quad", "legal_leads"}
+    by_rules = {"longest_straight", "longest_double_straight", "chop_quad", "legal_leads", "fewest_plays"}
     for name in found if variant == "southern" else by_rules:
         value = found[name]
         assert hands_by(value, ways) == {int(v): w for v, w in joint([name], rules, 13).rows()}, name
@@ -221,11 +231,7 @@ def test_every_column_of_small_decks(deck: Deck, cards: int, variant: str, reque
     if place % 3 and not request.config.getoption("--all-patterns"):
         pytest.skip("a third of the decks and variants is enough by default: scripts/deep runs all (--all-patterns)")
     rules = parse_variant(variant)
-    names = [
-        name
-        for name in columns(rules, cards, deck)
-        if name not in SAMPLED_ONLY and (name != "legal_leads" or cards <= 7)
-    ]
+    names = [name for name in columns(rules, cards, deck) if name != "legal_leads" or cards <= 7]
     all_hands = Counter(combinations(cards_of(deck), cards))
     expected: Counter[tuple[int, ...]] = Counter()
     for hand, times in all_hands.items():
@@ -258,6 +264,7 @@ EVENTS = [
     col("instant_win"),
     col("opening_instant_win"),
     col("legal_leads") >= 5,
+    col("fewest_plays") <= 2,
     col("ranks") >= 1,
     col("ranks") > 9,
 ]

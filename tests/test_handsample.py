@@ -10,10 +10,10 @@ from math import comb, sqrt
 import numpy as np
 import polars as pl
 import pytest
-from odds_by_sight import fewest_plays, look, number_of_leads
+from odds_by_sight import look, number_of_leads
 
 from tlsim.exact import joint
-from tlsim.handcolumns import SAMPLED_ONLY, Deck, columns, states
+from tlsim.handcolumns import Deck, columns, states
 from tlsim.handsample import Deals, features, fill
 from tlsim.variantfiles import parse_variant
 
@@ -50,14 +50,13 @@ def test_features_of_random_hands(decks: int, cards: int, variant: str) -> None:
     found = found.with_columns(pl.col(claims).cast(bool)).select(**{name: c.value for name, c in known.items()})
     for hand, row in zip(chosen, found.iter_rows(named=True), strict=True):
         seen = look(hand, rules, deck) | {"legal_leads": number_of_leads(hand, rules)}
-        seen["fewest_plays"] = fewest_plays(tuple(sum(r == rank for r, _ in hand) for rank in range(13)), rules)
         assert row == {name: seen[name] for name in row}, hand
 
 
 def test_features_are_the_states_of_the_count() -> None:
     rules = parse_variant("southern")
     roots = {root for column in columns(rules, 13).values() for root in column.value.meta.root_names()}
-    assert roots <= features(rules).keys() <= states(rules, 13, Deck()).keys() | set(SAMPLED_ONLY)
+    assert roots <= features(rules).keys() <= states(rules, 13, Deck()).keys()
 
 
 @pytest.mark.parametrize(("decks", "players", "cards"), [(1, 4, 13), (1, 1, 13), (1, 3, 17), (2, 5, 20), (2, 8, 13)])

@@ -16,12 +16,11 @@ import polars as pl
 
 from tlsim.errors import InputError, nearest
 from tlsim.rules import INSTANT_WINS, LINES, Rules, chop_line
+from tlsim.shedding import Kind, Rank, readings
 
 RANK_NAMES = "threes fours fives sixes sevens eights nines tens jacks queens kings aces".split()
 FIELDS = ("n", "red", "spades", "hearts", "kinds")  # what a step may know of a rank besides the states
 N, RED, SPADES, HEARTS, KINDS = (pl.col(field) for field in FIELDS)
-
-SAMPLED_ONLY = ("fewest_plays",)  # no small state that one rank after another updates tells them
 
 
 class OutOfReach(InputError):
@@ -152,15 +151,11 @@ def columns(rules: Rules, cards: int, deck: Deck = ONE_DECK) -> dict[str, Column
 
 
 def find(names: Iterable[str], rules: Rules, cards: int, deck: Deck) -> dict[str, Column]:
-    """Return the asked columns by name, each once; raise `InputError` for one that there is not,
-    `OutOfReach` for one that no exact count knows.
-    """
+    """Return the asked columns by name, each once; raise `InputError` for one that there is not."""
     known = columns(rules, cards, deck)
     for name in names:
         if name not in known:
             raise InputError(f"unknown column {name!r}; {nearest(name, list(known))}")
-        if name in SAMPLED_ONLY:
-            raise OutOfReach(f"{name}: no count rank by rank is small enough")
     return {name: known[name] for name in names}
 
 
@@ -268,6 +263,7 @@ def states(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
         **_runs("low_double", 2, False, ranks),
         **_runs("quad", 4, False, ranks),
         **_leads(rules, cards, deck),
+        **_fewest(rules, cards, deck),
     }
 
 
@@ -347,3 +343,22 @@ def plan(values: Iterable[pl.Expr], rules: Rules, cards: int, deck: Deck) -> lis
         needed = read - set(FIELDS)
     assert not needed, "a state starts before the first rank"
     return steps[::-1]
+
+
+def _fewest(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
+    """Return the states of the fewest plays that shed a hand: that of `tlsim.shedding`, and the plays so far."""
+    ranks, below = order(rules, deck), Rank(straights=True, doubles=True, most=4)
+    twos = Rank(rules.straight_twos, rules.double_straight_twos, 4 if rules.quad_twos else 3)
+    kinds = tuple(below if rank < deck.ranks - 1 else twos for rank in ranks)
+    straights, doubles = Kind(rules.straight_min, deck.ranks), Kind(3, rules.double_straight_max)
+
+    def look_up(what: str, rank: int) -> pl.Expr:
+        found = readings(kinds, straights, doubles, deck.copies, cards)[ranks.index(rank)]
+        before = pl.col("shedding").cast(pl.Int32) * (deck.copies + 1) if rank != ranks[0] else 0
+        return pl.lit(pl.Series(getattr(found, what).ravel())).gather(before + N)
+
+    def plays(rank: int) -> pl.Expr:
+        here = look_up("plays", rank)
+        return here if rank == ranks[0] else pl.col("fewest_plays") + here
+
+    return {"shedding": lambda rank: look_up("after", rank), "fewest_plays": plays}

@@ -19,7 +19,7 @@ _NO_NEWS = 0.5  # what every other hand holds
 def percentiles(rules: Rules, hand: int, threads: int, level: float) -> pl.DataFrame:
     """Return the shares of all hands of its size that are worse than a hand, and those that are as good.
 
-    By `fewest_plays`, fewer being better, which is sampled; and by `strength`, the ranks of its cards added up.
+    By `fewest_plays`, fewer being better, and by `strength`, the ranks of its cards added up; exact beside sampled.
     """
     plays, strength = pl.col("fewest_plays"), pl.col("strength")
     own = _own(rules, hand).select("fewest_plays", "strength").row(0)

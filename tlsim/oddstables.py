@@ -21,12 +21,14 @@ from tlsim import estimate, exact, exact_table
 from tlsim.errors import InputError
 from tlsim.exact import WEIGHT, joint
 from tlsim.exact_table import holders, lowest_card, lowest_card_holder, shared
-from tlsim.handcolumns import SAMPLED_ONLY, Deck, OutOfReach
+from tlsim.handcolumns import Deck, OutOfReach
 from tlsim.handsample import Deals
 from tlsim.oddssample import LowestCard, Question, Sample, tallies
 from tlsim.query import Condition
 from tlsim.rules import Rules, deal_of, player_counts
 
+_TOO_LONG = "takes seconds to try: it may be counted exactly when it is asked for alone"
+_MOST_SHED = 112  # cards of a rank times cards of a hand for which `fewest_plays` is counted among all else: 0.3 s
 SLOW_HANDS = 50_000  # sampled among all else for columns that take a microsecond and more each
 
 Distribution = Mapping[int, Fraction]
@@ -78,7 +80,7 @@ class Ask:
     @property
     def slow(self) -> bool:
         """Return whether a column takes long to work out."""
-        slow = {*SAMPLED_ONLY, "legal_leads"} if self.question.players else {*SAMPLED_ONLY}
+        slow = {"fewest_plays", "legal_leads"} if self.question.players else {"fewest_plays"}
         return bool(slow & set(self.question.roots))
 
     @property
@@ -166,8 +168,8 @@ def _shares(ask: Ask) -> list[Fraction] | Distribution | str:
         chances = of(question.players, setting.cards, setting.deck)
         return {number: chance for number, chance in enumerate(chances, int(question.place)) if chance > 0}
     most = int(setting.effort * exact_table.MOST_NUMBERS)
-    if setting.effort < 1 and "legal_leads" in question.roots:
-        return "legal_leads at a table has too many states to be tried among all this"
+    if setting.effort < 1 and ask.slow:
+        return _TOO_LONG
     try:
         return shared(question.value, setting.rules, question.players or 1, setting.cards, setting.deck, most)
     except OutOfReach as error:
@@ -181,6 +183,8 @@ def _of_hand(ask: Ask) -> Distribution | str:
     """
     question, setting = ask.question, ask.setting
     assert isinstance(question, Question)
+    if setting.effort < 1 and ask.slow and setting.deck.copies * setting.cards > _MOST_SHED:
+        return _TOO_LONG
     most = int(setting.effort * exact.MOST_NUMBERS)
     try:
         hands = joint(dict.fromkeys(question.roots), setting.rules, setting.cards, setting.deck, most)
