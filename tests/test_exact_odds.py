@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 from odds_by_sight import Card, cards_of, look
 
-from tlsim.errors import InputError
+from tlsim.errors import InputError, OutOfReach
 from tlsim.exact import joint, mean_leads, probability
 from tlsim.exact_table import deals, holders, lowest_card, lowest_card_holder, shared, undealt
-from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach, columns
+from tlsim.handcolumns import ONE_DECK, Deck, columns
 from tlsim.handsample import fill
 from tlsim.rules import Rules
 from tlsim.variantfiles import parse_variant

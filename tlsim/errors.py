@@ -13,5 +13,9 @@ def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
     return (f"did you mean {close[0]}? " if close else "") + f"known: {', '.join(known)}"
 
 
+class OutOfReach(InputError):
+    """An exact count would need more states than fit the time and memory that an answer may take."""
+
+
 class PlayFault(RuntimeError):
     """A policy raised or played what is not legal: the run stops, and the line says where."""

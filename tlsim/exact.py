@@ -11,8 +11,8 @@ from math import comb
 
 import polars as pl
 
-from tlsim.errors import InputError
-from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach, Update, find, plan
+from tlsim.errors import InputError, OutOfReach
+from tlsim.handcolumns import ONE_DECK, Deck, Update, find, plan
 from tlsim.rules import Rules
 
 WEIGHT = "weight"

@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 
 from tlsim.dealcount import draw_all
-from tlsim.errors import InputError
+from tlsim.errors import InputError, OutOfReach
 from tlsim.handclasses import DONE, FALSE, Automaton, Classes, Draws, Ints, automaton
-from tlsim.handcolumns import ONE_DECK, Deck, OutOfReach
+from tlsim.handcolumns import ONE_DECK, Deck
 from tlsim.rules import Rules
 
 MOST_NUMBERS = 5_000_000  # keys and remainders held at once: some 2 s and 200 MB

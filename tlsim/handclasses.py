@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tlsim.handcolumns import Deck, OutOfReach, Update, find, plan
+from tlsim.errors import OutOfReach
+from tlsim.handcolumns import Deck, Update, find, plan
 from tlsim.rules import Rules
 
 Ints = NDArray[np.integer[Any]]

@@ -23,10 +23,6 @@ FIELDS = ("n", "red", "spades", "hearts", "kinds")  # what a step may know of a 
 N, RED, SPADES, HEARTS, KINDS = (pl.col(field) for field in FIELDS)
 
 
-class OutOfReach(InputError):
-    """An exact count would need more states than fit the time and memory that an answer may take."""
-
-
 Step = Callable[[int], pl.Expr]  # rank (0 the 3s) -> the state after that rank, from the states before and the fields
 
 

@@ -18,10 +18,10 @@ from typing import Any
 import polars as pl
 
 from tlsim import estimate, exact, exact_table
-from tlsim.errors import InputError
+from tlsim.errors import InputError, OutOfReach
 from tlsim.exact import WEIGHT, joint
 from tlsim.exact_table import holders, lowest_card, lowest_card_holder, shared
-from tlsim.handcolumns import Deck, OutOfReach
+from tlsim.handcolumns import Deck
 from tlsim.handsample import Deals
 from tlsim.oddssample import LowestCard, Question, Sample, tallies
 from tlsim.query import Condition

@@ -13,6 +13,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from tlsim.errors import OutOfReach
+
+MOST_STATES = 4_000  # after a rank: some seconds
+
 # How many open straights there are of 1, 2, … ranks, and how many double straights. The last length that is told apart
 # stands for all longer ones, too, when these may be played.
 Runs = tuple[int, ...]
@@ -49,7 +53,7 @@ class Reading:
 def readings(ranks: tuple[Rank, ...], straights: Kind, doubles: Kind, copies: int, cards: int) -> list[Reading]:
     """Return the automaton rank by rank, from state 0 on; the plays of all ranks add up to the fewest plays of a hand.
 
-    A hand holds up to `copies` cards of a rank, and up to `cards` in all.
+    A hand holds up to `copies` cards of a rank, and up to `cards` in all. Raises `OutOfReach` for too many states.
     """
     kinds = _told_apart(straights, len(ranks), cards), _told_apart(doubles, len(ranks), cards // 2)
     nothing = ((0,) * kinds[0].longest, (0,) * kinds[1].longest)
@@ -64,6 +68,8 @@ def readings(ranks: tuple[Rank, ...], straights: Kind, doubles: Kind, copies: in
                 reached, plays[number, n] = read(costs, n, rank)
                 after[number, n], fewest = later.get(reached, (len(later), cards))
                 later[reached] = after[number, n], min(fewest, least + n)
+        if len(later) > MOST_STATES:
+            raise OutOfReach(f"the fewest plays for {cards} cards would need more than {MOST_STATES:,} states")
         found.append(Reading(after, plays))
         states = later
     last = np.array([min(cost for runs, cost in costs if _may_end(runs, kinds)) for costs in states], np.int16)
@@ -128,5 +134,4 @@ def _going_on(runs: Runs, kind: _Kind, allowed: bool) -> Iterator[Runs]:
         for length, count in enumerate(runs, 1)
     ]
     for going in product(*choices):
-        last = going[-1] if kind.endless else 0
-        yield (0, *going[:-2], going[-2] + last) if len(going) > 1 else going
+        yield (0, *going[:-2], going[-2] + (going[-1] if kind.endless else 0))
