@@ -24,9 +24,9 @@ _Z_COUNTS = 20  # seen and not seen, at least, expected for a z to be looked at 
 
 # What some player may hold, besides instant wins and chops.
 _AT_LEAST = {
-    **{f"twos >= {n}": pl.col("twos") >= n for n in (2, 3, 4)},
+    **{f"twos >= {n}": pl.col("twos") >= n for n in (2, 3)},
     "quads >= 1": pl.col("quads") >= 1,
-    **{f"longest_straight >= {n}": pl.col("longest_straight") >= n for n in (6, 8, 10, 12)},
+    **{f"longest_straight >= {n}": pl.col("longest_straight") >= n for n in (8, 10, 12)},
     **{f"longest_double_straight >= {n}": pl.col("longest_double_straight") >= n for n in (3, 4, 5)},
 }
 _AT_LEAST_SAMPLED = {
