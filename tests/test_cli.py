@@ -312,6 +312,10 @@ def test_other_formats(form: str, start: str) -> None:
     assert done("simulate", "-n", "100", "--seed", "1", "--format", form).startswith(start)
 
 
+def test_tables_of_all_kinds_in_one_csv() -> None:
+    assert done("odds", "-n", "100", "--seed", "1", "--format", "csv").startswith("table,")
+
+
 def interrupt(_self: Any, done: int, *_: Any) -> None:
     if done > 10_000:
         os.kill(os.getpid(), signal.SIGINT)

@@ -197,6 +197,15 @@ def test_where_exact_is_out_of_reach_the_sample_stands_alone() -> None:
     assert "20 cards from 104" in result.to_dict()["tables"]["sampled_only"][0]["why"]
 
 
+@pytest.mark.parametrize(("variant", "players"), [("classic,cards=17", 3), ("viet-cong", 5)])
+def test_a_table_that_is_out_of_reach(variant: str, players: int) -> None:
+    """So many states of a hand that not even their keys fit a word."""
+    where = "legal_leads >= 100 and strength > 80"
+    result = tlsim.odds(where=where, any_player=True, variant=variant, players=players, deals=1000, seed=1)
+    assert all(row["exact"] is None and row["n"] == 1000 for row in result.to_dict()["tables"]["odds"])
+    assert "100,000 states of a hand" in result.to_dict()["tables"]["sampled_only"][0]["why"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -254,7 +263,7 @@ def test_sampled_and_exact_agree(southern: tlsim.Result) -> None:
     print(z)
     assert z["rows"].sum() > 60
     assert z["largest_z"].max() < 4.2  # type: ignore[operator]
-    spread = z.filter(pl.col("table").is_in(["longest_straight", "legal_leads"]))["spread"]
+    spread = z.filter(pl.col("rows_of").is_in(["longest_straight", "legal_leads"]))["spread"]
     assert all(0.4 < value < 1.7 for value in spread)
 
 

@@ -1,14 +1,18 @@
 """Policies from files and libraries: the same game for the same decisions, and one clear line for what is wrong."""
 
 import dataclasses
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tlsim
+from tlsim import _calls
 from tlsim._jit import JIT
 from tlsim.batch import Plan, _Runner, blocks
 from tlsim.errors import InputError, PlayFault
@@ -186,3 +190,22 @@ def test_scribbling_on_the_view_changes_nothing(bot: Any) -> None:
         "    return play\n"
     )
     assert np.array_equal(tally(f"{path}:choose"), tally("lowest"))
+
+
+def test_policies_without_the_compiler(tmp_path: Path) -> None:
+    """The same game, to the bit, in plain Python: a policy of a file, behind a C callback, and built in."""
+    specs = ["lowest", f"{EXAMPLES / 'lowest.py'}:choose", f"python:{EXAMPLES / 'lowest.py'}:choose"]
+    code = f"import tlsim\nfor spec in {specs}:\n"
+    code += "    tables = tlsim.simulate(policies=spec, deals=20, seed=3).to_dict()['tables']\n"
+    code += "    print([row['estimate'] for row in tables['seats']])\n"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "TLSIM_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    plain = [row["estimate"] for row in tlsim.simulate(deals=20, seed=3).to_dict()["tables"]["seats"]]
+    assert run.stdout.splitlines() == [str(plain)] * 3
+
+
+def test_what_fails_while_a_function_is_bound_is_not_lost() -> None:
+    _calls._FAILED.append(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        tlsim.replay(deal=0, seed=1)
+    assert not _calls._FAILED

@@ -9,7 +9,7 @@ import ctypes
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from tlsim._jit import (  # first: it imports Numba without SciPy
 )
 
 # isort: split
+import numpy as np
 from llvmlite import binding, ir
 from numba import njit, types
 from numba.core import cgutils, config
@@ -40,7 +41,7 @@ def call_by_address(signature: Any) -> Any:
     `arguments` is a tuple. Those that the function does not take are ignored, as C has it.
     """
     if not JIT:
-        return lambda address, arguments: _PLAIN[int(address)](*arguments)
+        return _call_plain
     result, arguments_type = signature.return_type, types.Tuple(signature.args)
 
     def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
@@ -55,6 +56,14 @@ def call_by_address(signature: Any) -> Any:
     return call
 
 
+def _call_plain(address: int, arguments: Sequence[Any]) -> Any:
+    """Call without the compiler: a function of Python by its number, or C code, which gets the addresses of records."""
+    if int(address) in _PLAIN:
+        return _PLAIN[int(address)](*arguments)
+    words = [one.__array_interface__["data"][0] if isinstance(one, np.void) else int(one) for one in arguments]
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(words))(int(address))(*words)
+
+
 def address_of(function: Any, signature: Any) -> int:
     """Return the address, valid in this process, of a kernel's C function; compile it for `signature`, or load it."""
     if not JIT:
@@ -66,7 +75,8 @@ def address_of(function: Any, signature: Any) -> int:
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
 
 
-_APART: list[Any] = []  # functions that are bound when first called: they live as long as the process
+_APART: dict[str, Any] = {}  # functions that are bound when first called: they live as long as the process
+_FAILED: list[BaseException] = []  # what happened while one of them was bound
 
 
 def apart(signature: Any) -> Callable[[F], F]:
@@ -79,17 +89,8 @@ def apart(signature: Any) -> Callable[[F], F]:
     def decorate(body: F) -> F:
         if not JIT:
             return body
-        compiled, slot = kernel(body), ctypes.c_void_p()
         name = f"{body.__module__}.{body.__qualname__}"
-        words = (
-            ctypes.c_void_p if isinstance(argument, types.Record) else ctypes.c_int64 for argument in signature.args
-        )
-        function_type = ctypes.CFUNCTYPE(ctypes.c_int64, *words)
-
-        @function_type
-        def bind(*arguments: Any) -> int:
-            slot.value = address_of(compiled, signature)
-            return int(function_type(slot.value)(*arguments))
+        _make_slot(name, kernel(body), signature)
 
         def load_slot(_context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
             place = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, _WORD, name)
@@ -104,23 +105,51 @@ def apart(signature: Any) -> Callable[[F], F]:
             return call(address(), arguments)
 
         call = call_by_address(signature)
-        slot.value = ctypes.cast(bind, ctypes.c_void_p).value
-        binding.add_symbol(name, ctypes.addressof(slot))
-        _APART.append((compiled, signature, slot, bind))
         return through  # type: ignore[return-value]
 
     return decorate
 
 
+def _make_slot(name: str, compiled: Any, signature: Any) -> None:
+    """Make the slot `name` of compiled code: it holds a Python function, which puts the kernel in its place."""
+    slot = ctypes.c_void_p()
+    words = (ctypes.c_void_p if isinstance(argument, types.Record) else ctypes.c_int64 for argument in signature.args)
+    function_type = ctypes.CFUNCTYPE(ctypes.c_int64, *words)
+
+    @function_type
+    def bind_first(*arguments: Any) -> int:
+        try:
+            slot.value = address_of(compiled, signature)
+        except BaseException as error:  # Ctrl-C as well: C code, which called, knows no exceptions
+            _FAILED.append(error)
+            return 0
+        return int(function_type(slot.value)(*arguments))
+
+    slot.value = ctypes.cast(bind_first, ctypes.c_void_p).value
+    binding.add_symbol(name, ctypes.addressof(slot))
+    _APART[name] = compiled, signature, slot, bind_first
+
+
 def apart_kernels() -> list[Any]:
     """Return the kernels of all functions that are apart."""
-    return [compiled for compiled, *_ in _APART]
+    return [compiled for compiled, *_ in _APART.values()]
+
+
+def bind(names: Iterable[str]) -> None:
+    """Bind functions that are apart, by module and name, before they are called: compile them, or load them."""
+    for compiled, signature, slot, _ in (_APART[f"tlsim.{name}"] for name in names if JIT):
+        slot.value = address_of(compiled, signature)
+
+
+def raise_failed() -> None:
+    """Raise what happened while a function was bound, if anything: the kernels that called it went on with 0."""
+    if _FAILED:
+        raise _FAILED.pop()
 
 
 def warm_up() -> None:
-    """Compile all functions that are apart, or load them from the cache."""
-    for compiled, signature, *_ in _APART:
-        address_of(compiled, signature)
+    """Bind all functions that are apart."""
+    bind(name.removeprefix("tlsim.") for name in _APART)
 
 
 # ------------------------------------------------------------------------------------------------ policies of users
@@ -148,7 +177,7 @@ def compile_policy(function: Any, source: str, signature: Any, written: Sequence
     0.3 s: Numba has nothing to do for it. `None`: there is no such kernel. Raises what Numba raises.
     """
     if not JIT:
-        return _plain_policy(function, len(signature.args) - 3)
+        return _plain_policy(function, len(signature.args) - 3, written)
     loop_text = _stripped(*loop) if loop else ""
     key = hashlib.sha256(f"{source} {loop_text}".encode()).hexdigest()  # the names in it are those of one compilation
     found = (key, function.__module__, function.__qualname__, signature.args)
@@ -175,10 +204,13 @@ def compile_policy(function: Any, source: str, signature: Any, written: Sequence
 _COMPILED: dict[Any, Called] = {}  # policies that this process has compiled or loaded
 
 
-def _plain_policy(function: Any, n_params: int) -> Called:
+def _plain_policy(function: Any, n_params: int, written: Sequence[int]) -> Called:
     """Return a policy without the compiler."""
 
-    def entry(rules: Any, view: Any, stream: Any, params: Any, *_words: int) -> int:
+    def entry(rules: Any, view: Any, stream: Any, params: Any, *words: int) -> int:
+        names = {at: name for name, (_, at, *_) in view.dtype.fields.items()}
+        for word, at in zip(words, written, strict=True):
+            view[names[at]] = word
         try:
             return int(function(rules, view, stream, *params["value"][:n_params]))
         except Exception:

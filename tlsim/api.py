@@ -306,13 +306,11 @@ def doctor() -> "Result":
 def warmup() -> "Result":
     """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
     began = time.perf_counter()
-    from tlsim import _calls, _jit, batch, dealcount, handsample, kit, matches
+    from tlsim import _calls, _jit, batch, dealcount, handsample, kit, machine, matches
     from tlsim.result import Result, provenance
 
-    others = [kernel for module in (matches, handsample, dealcount, kit) for kernel in module.KERNELS]
-    kernels = [*batch.all_kernels(), *others, *_calls.apart_kernels()]
-    was_compiled = _jit.is_compiled(kernels)
-    _jit.announce_compiling(kernels, "40 s")
+    was_compiled = _jit.is_compiled(machine.all_kernels())
+    _jit.announce_compiling(machine.all_kernels(), "80 s")
     for module in (batch, matches, handsample, dealcount, kit, _calls):
         module.warm_up()
     folder = str(_jit.CACHE_FOLDER or "none: compiled in memory, for this process only")
@@ -402,7 +400,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _check_level(level: float) -> float:
-    if not isinstance(level, float) or not 0 < level < 1:
+    if not isinstance(level, float) or not 0 < level < 1 or (1 + level) / 2 == 1:  # a share that is no 1 in binary
         raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
     return level
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim import legal, transcript
-from tlsim._calls import address_of
+from tlsim import game, legal, transcript
+from tlsim._calls import address_of, bind, raise_failed
 from tlsim._jit import kernel, part
 from tlsim.cards import FULL, join, names
 from tlsim.deal import deal_hands
@@ -26,6 +26,7 @@ from tlsim.game import (
     ROW,
     TABLE,
     TRADE_HANDS,
+    apart_of,
     call_play_hand,
     call_trade_hands,
     play_hand_kernel,
@@ -216,6 +217,7 @@ class _Runner:
         self.policies = pack_policies(plan.distinct)
         self.seed = np.uint64(plan.seed % (1 << 64))
         self.play_hand = self._find_play_hand(shown)
+        bind(apart_of(self.rules[0], {policy.number for policy in plan.policies}))
         self.trade_hands = address_of(trade_hands, TRADE_HANDS) if plan.rules.trading else 0
 
     def new_table(self) -> Any:
@@ -258,19 +260,10 @@ class _Runner:
         return table[0], rows[0]
 
     def _call(self, table: Any, seatings: Any, start: int, stop: int, keep: bool, rows: Any, tally: Any) -> Any:
-        return play_block(
-            self.rules,
-            table,
-            seatings,
-            self.policies,
-            self.play_hand,
-            self.seed,
-            start,
-            stop,
-            keep,
-            rows,
-            tally,
-        )
+        plan = (self.rules, table, seatings, self.policies, self.play_hand, self.seed)
+        found = play_block(*plan, start, stop, keep, rows, tally)
+        raise_failed()
+        return found
 
     def _describe_fault(self, table: Any, deal: int, seating: int) -> str:
         view = table[0]["sight"]
@@ -351,9 +344,7 @@ def smallest_plan(match: int | None = None, policy: str = "lowest") -> Plan:
 
 def all_kernels() -> list[Any]:
     """Return the kernels that commands call."""
-    plan, other = smallest_plan(), smallest_plan(policy="random")
-    of_hands = [*kernels(plan), *kernels(other), *kernels(plan, shown=True)]
-    return [*of_hands, *legal.KERNELS, *transcript.KERNELS]
+    return [*game.KERNELS, trade_hands, play_block, *legal.KERNELS, *transcript.KERNELS]
 
 
 def load(plan: Plan) -> None:
@@ -363,9 +354,11 @@ def load(plan: Plan) -> None:
 
 def warm_up() -> None:
     """Compile all kernels that commands call, or load them from the cache."""
+    for kernel_of_hands in game.KERNELS:
+        address_of(kernel_of_hands, PLAY_HAND)
+    address_of(trade_hands, TRADE_HANDS)
     plan = smallest_plan()
     load(plan)
-    load(smallest_plan(policy="random"))
     next(hands(plan, 0, 1))
     legal.describe_hand(plan.rules, FULL & 0x1FFF)
     transcript.Hand(plan.rules, [1, 2], []).moves()

@@ -113,7 +113,7 @@ def _draw_all(
         for r in range(row, stop):
             size += n_ways[hands[r, hand], gone[r]]
         size += size // 8 + 1  # about two draws in three differ, at most all
-        if size * width > 2 * most:
+        if size * width > 4 * most:  # of the last draws, into one table, a third or a quarter differ
             return -1
         if size > len(slots):
             slots = np.zeros((2 * size if stop < len(hands) else size, width), np.int64)

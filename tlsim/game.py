@@ -16,7 +16,7 @@ from tlsim.cards import TWOS
 from tlsim.combos import matches
 from tlsim.features import instant_kind, instant_win
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
-from tlsim.policies import LOWEST, RANDOM
+from tlsim.policies import BUILTIN_MODULES, LOWEST, RANDOM
 from tlsim.rng import STREAM
 from tlsim.rules import N_TARGETS, RULES
 from tlsim.tally import MAX_METRICS
@@ -339,6 +339,25 @@ def play_hand_kernel(rules: Any, shown: bool, numbers: Collection[int] = ()) -> 
         return play_any_hand if bound else play_shown_hand
     alone = {LOWEST: play_lowest_hand, RANDOM: play_random_hand}
     return alone.get(next(iter(numbers)), play_plain_hand) if len(numbers) == 1 else play_plain_hand
+
+
+def apart_of(rules: Any, numbers: Collection[int]) -> list[str]:
+    """Return the functions that are apart (`tlsim._calls`) and that hands of these rules and built-in policies call."""
+    two, modules = rules["decks"] == 2, [BUILTIN_MODULES[number] for number in numbers if number in BUILTIN_MODULES]
+    found = []
+    if two or rules["unlocked_classes"] or not rules["finish_on_two"]:
+        found += [f"{module}.choose_{'with_two' if two else 'plain'}" for module in modules]
+    if two and (rules["leftover_penalties"] or rules["chop_penalties"]):
+        found.append("double_deck.leftover")
+    if rules["must_play"] or rules["unlocked_classes"]:
+        found.append("double_deck.legal_plays_of_either")
+    return found
+
+
+KERNELS = [
+    *(play_plain_hand, play_lowest_hand, play_random_hand, play_shown_hand, play_any_hand),
+    *(play_plain_two_deck_hand, play_any_two_deck_hand),
+]
 
 
 @scalar_kernel

@@ -120,8 +120,10 @@ def _distinct(columns: Iterable[NDArray[Any]]) -> tuple[Ints, Ints]:
         values = column.astype(np.int64)
         values -= values.min()
         size = 1 + int(values.max())
+        if most * size >= 2**63:  # few of so many keys are there
+            keys = np.unique(keys, return_inverse=True)[1]
+            most = 1 + int(keys.max())
         keys, most = keys * size + values, most * size
-    assert most < 2**63
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
     return first, number
 

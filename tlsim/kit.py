@@ -229,4 +229,9 @@ def warm_up() -> None:
     """Compile all of it for policies, or load it from the cache; a new policy then waits for its own code alone."""
     records = dict(zip(("rules", "view", "stream"), CONTRACT, strict=True))
     for helper in KERNELS if JIT else []:
-        helper.compile(tuple(records.get(name, types.int64) for name in inspect.signature(helper.py_func).parameters))
+        parameters = inspect.signature(helper.py_func).parameters
+        given = {name: records.get(name, types.int64) for name in parameters}
+        helper.compile(tuple(given.values()))
+        left = {name: types.Omitted(one.default) for name, one in parameters.items() if one.default is not one.empty}
+        if left:
+            helper.compile(tuple((given | left).values()))

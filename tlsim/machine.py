@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 NEEDED = ("numba", "numpy", "polars")  # packages that results may depend on
 OPTIONAL = {"matplotlib": "plots", "pandas": "to_pandas"}
@@ -36,9 +37,17 @@ def version_of(package: str) -> str | None:
         return None
 
 
+def all_kernels() -> list[Any]:
+    """Return the kernels that commands and policies call: what `tlsim warmup` compiles."""
+    from tlsim import _calls, batch, dealcount, handsample, kit, matches
+
+    others = [kernel for module in (matches, handsample, dealcount, kit) for kernel in module.KERNELS]
+    return [*batch.all_kernels(), *others, *_calls.apart_kernels()]
+
+
 def facts() -> Iterator[tuple[str, str]]:
     """Yield what there is to know about this machine, as `(item, value)`."""
-    from tlsim import __version__, _jit, batch, rng
+    from tlsim import __version__, _jit, rng
 
     yield "tlsim", __version__
     yield "python", f"{platform.python_implementation()} {platform.python_version()}"
@@ -50,18 +59,18 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "bit deposit", "BMI2 (PDEP)" if _jit.HAS_PDEP else "portable loop"
     yield "threads", f"{n_cores()} of {os.cpu_count()} cores"
     yield "cache folder", str(_jit.CACHE_FOLDER or f"none: {_jit.cache_root()} cannot be used")
-    yield "compiled", "yes" if _jit.is_compiled(batch.all_kernels()) else "not all of it"
+    yield "compiled", "yes" if _jit.is_compiled(all_kernels()) else "not all of it"
 
 
 def problems() -> Iterator[tuple[str, str]]:
     """Yield what is wrong, as `(problem, what to do)`."""
-    from tlsim import _jit, batch
+    from tlsim import _jit
 
     if not _jit.JIT:
         yield "NUMBA_DISABLE_JIT is set: everything runs hundreds of times slower", "unset it, but to debug"
     elif _jit.CACHE_FOLDER is None:
         yield f"{_jit.cache_root()} cannot be written: each start compiles", "set TLSIM_CACHE_DIR to a folder of yours"
-    elif not _jit.is_compiled(batch.all_kernels()):
+    elif not _jit.is_compiled(all_kernels()):
         yield "not all of the engine is compiled yet: some commands take 20 s longer once", "tlsim warmup"
     if os.environ.get("TLSIM_PORTABLE") and platform.machine() in ("x86_64", "AMD64"):
         yield "TLSIM_PORTABLE is set: instructions of this processor are not used", "unset it, but to test"

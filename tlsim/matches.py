@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tlsim import batch, transcript
+from tlsim._calls import raise_failed
 from tlsim._jit import kernel, part
 from tlsim.batch import Block, Plan, _Runner, play_one, seat_policy
 from tlsim.cards import DECK
@@ -321,6 +322,7 @@ class MatchRunner(_Runner):
         tally = np.zeros((3, where.start + where.size), np.int64)
         plan = (self.rules, table, match, self.seatings, self.policies, self.play_hand, self.seed)
         deal, seating = play_matches(*plan, start, stop, hands, rows, x, money, tally)
+        raise_failed()
         if deal >= 0:
             raise PlayFault(self._describe_fault(table, int(deal), int(seating)))
         return Block(start, stop, tally, rows if keep else None, time.perf_counter() - began)
@@ -332,7 +334,9 @@ class MatchRunner(_Runner):
         rows, seats = np.zeros(1, ROW).view(np.recarray), self.seatings[seating]
         for deal in range(number * hands, (number + 1) * hands):
             rest = (match, seats, self.policies, self.play_hand, self.seed, deal)
-            if play_next_hand(self.rules, table, rows, *rest) != NO_FAULT:
+            fault = play_next_hand(self.rules, table, rows, *rest)
+            raise_failed()
+            if fault != NO_FAULT:
                 raise PlayFault(self._describe_fault(table, deal, seating))
             rows[0]["deal"], rows[0]["seating"] = deal, seating
             yield table[0], rows[0]

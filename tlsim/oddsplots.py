@@ -37,6 +37,7 @@ def _draw(axes: Axes, name: str, table: pl.DataFrame) -> None:
     else:
         _distributions(axes, rows, varying)
         axes.set_xlabel(varying[-1].replace("_", " "))
+        axes.set_ylabel("% of deals" if {"players", "holders"} & set(keys) else "% of hands")
     shown = "" if len(table) <= _MOST_BARS else f", first {_MOST_BARS} rows"
     among = next((f": {row['event']}" for row in rows if "event" in row and "event" not in varying), "")
     axes.set_title(f"{name.replace('_', ' ')}{among}{shown}", loc="left", fontsize="medium")
@@ -126,4 +127,3 @@ def _distributions(axes: Axes, rows: list[dict[str, Any]], keys: list[str]) -> N
     step = -(-len(values) // _MOST_LABELS)
     labels = [str(one).replace("_", " ") for one in values]
     axes.set_xticks(range(0, len(values), step), labels[::step], fontsize="small")
-    axes.set_ylabel("% of hands")

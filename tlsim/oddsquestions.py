@@ -196,5 +196,5 @@ def _agreement(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             z = table.filter(often & pl.col("z").is_not_null())["z"].cast(pl.Float64).to_list()
             if z:
                 spread = math.sqrt(sum(one * one for one in z) / len(z))
-                rows.append({"table": name, "rows": len(z), "largest_z": max(map(abs, z)), "spread": spread})
+                rows.append({"rows_of": name, "rows": len(z), "largest_z": max(map(abs, z)), "spread": spread})
     return pl.DataFrame(rows)

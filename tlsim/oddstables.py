@@ -105,9 +105,9 @@ def answer(asks: Sequence[Ask], progress: Progress | None = None) -> tuple[dict[
     done, seen = 0, list[Counter[int]]()
     try:
         with closing(tallies(_samples(asks), asks[0].setting.threads)) as rounds:
-            for done, counts in rounds:
+            for deals, counts in rounds:
                 by_number = {int(name): found for of_sample in counts for name, found in of_sample.items()}
-                seen = [by_number[number] for number in range(len(asks))]
+                done, seen = deals, [by_number[number] for number in range(len(asks))]
                 if progress:
                     progress(done, asks[0].setting.deals, partial(_headline, asks[0], counted[0], seen[0]))
     except KeyboardInterrupt:
@@ -119,13 +119,12 @@ def answer(asks: Sequence[Ask], progress: Progress | None = None) -> tuple[dict[
         tables.setdefault(ask.table, []).extend(_rows(sampled, distribution, values))
     found = {name: pl.DataFrame(rows, infer_schema_length=None) for name, rows in tables.items()}
     reasons = {
-        (ask.table, *(str(value) for key, value in ask.keys.items() if key != "players")): why
+        (ask.table, " ".join(str(value) for key, value in ask.keys.items() if key != "players"), why): None
         for ask, why in zip(asks, counted, strict=True)
         if isinstance(why, str) and ask.mean is None
     }
     if reasons:
-        rows = [{"table": table, "of": " ".join(keys), "why": why} for (table, *keys), why in reasons.items()]
-        found["sampled_only"] = pl.DataFrame(rows)
+        found["sampled_only"] = pl.DataFrame(list(reasons), ["rows_of", "event", "why"], orient="row")
     return found, done
 
 
@@ -145,19 +144,21 @@ def _exact(asks: Sequence[Ask]) -> list[Distribution | str]:
         if ask.question.players:
             largest[ask.key] = max(largest.get(ask.key, ask), ask, key=lambda one: one.question.players or 0)
     others = {ask.key: ask for ask in asks if ask.key not in largest}
-    with ThreadPoolExecutor(asks[0].setting.threads) as pool:
+    pool = ThreadPoolExecutor(asks[0].setting.threads)
+    try:
         # the last events are the unions, which take longest
-        shares = {key: pool.submit(_shares, ask) for key, ask in reversed(largest.items())}
-        hands = {key: pool.submit(_of_hand, ask) for key, ask in others.items()}
-    found: list[Distribution | str] = []
-    for ask in asks:
-        known = (hands if ask.key in hands else shares)[ask.key].result()
-        if isinstance(known, list):
-            known = dict(enumerate(holders(known, ask.question.players or 1)))
-        elif isinstance(known, str) and ask.key in shares and not ask.question.players:
-            known = _of_hand(ask)
-        found.append(known)
-    return found
+        counts = {key: pool.submit(_shares, ask) for key, ask in reversed(largest.items())}
+        counts |= {key: pool.submit(_of_hand, ask) for key, ask in others.items()}
+        return [_distribution(ask, counts[ask.key].result(), ask.key in largest) for ask in asks]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C only what runs goes on
+
+
+def _distribution(ask: Ask, known: list[Fraction] | Distribution | str, at_table: bool) -> Distribution | str:
+    """Return the distribution of a question from what was counted: for a table, of which a hand may be one."""
+    if isinstance(known, list):
+        return dict(enumerate(holders(known, ask.question.players or 1)))
+    return _of_hand(ask) if isinstance(known, str) and at_table and not ask.question.players else known
 
 
 def _shares(ask: Ask) -> list[Fraction] | Distribution | str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tlsim import double_deck
-from tlsim._calls import address_of
+from tlsim._calls import address_of, raise_failed
 from tlsim._jit import kernel
 from tlsim.cards import FULL, join, mask, names, parse_card, split
 from tlsim.errors import InputError
@@ -70,6 +70,7 @@ class Hand:
         as_opening, first = int(leader is None if opening is None else opening), -1 if leader is None else leader
         play_hand = address_of(play_hand_kernel(self._packed[0], shown=True), PLAY_HAND)
         fault = _play_script(self._packed, self._table, self._row, play_hand, as_opening, first)
+        raise_failed()
         self.is_over = fault == NO_FAULT
         if fault not in (NO_FAULT, SCRIPT_ENDS):
             view = table["sight"]
@@ -89,6 +90,7 @@ class Hand:
     def moves(self) -> tuple[list[int], bool]:
         """Return every legal play of the seat to act, and whether it may pass."""
         n, passing = _moves_here(self._packed, self._table)
+        raise_failed()
         return _masks(self._table[0]["sight"], "plays", n), bool(passing)
 
     def transcript(self, **given: Any) -> dict[str, Any]:

@@ -53,8 +53,8 @@ def odds(events: tuple[str, ...], plot: Path | None, form: str, **asked: Any) ->
     or tables, with z, by how many standard errors they differ.
 
     An EVENT is a hand column: yes or no as dragon, chop_quad, or a number as twos, legal_leads, for its whole
-    distribution. An unknown name lists them all. Without EVENT, --where and --by: the tables of a rule set, for every
-    number of players if none is given.
+    distribution. An unknown name lists them all. Without EVENT, --where and --by: the tables of a rule set; without
+    --players for every kind of hand that it deals.
     """
     line, stopped = ProgressLine(sys.stderr), None
     try:
