@@ -347,6 +347,8 @@ def apart_of(rules: Any, numbers: Collection[int]) -> list[str]:
     found = []
     if two or rules["unlocked_classes"] or not rules["finish_on_two"]:
         found += [f"{module}.choose_{'with_two' if two else 'plain'}" for module in modules]
+    if not two and rules["first_lead"] and RANDOM in numbers:
+        found.append(f"{BUILTIN_MODULES[RANDOM]}.random_first_lead")
     if two and (rules["leftover_penalties"] or rules["chop_penalties"]):
         found.append("double_deck.leftover")
     if rules["must_play"] or rules["unlocked_classes"]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tlsim import double_deck
 from tlsim._calls import apart
-from tlsim._jit import helper, kth_bit, lowest_bit, part, popcount, primitive
+from tlsim._jit import helper, kth_bit, lowest_bit, part, popcount, primitive, types
 from tlsim.combos import chop_class, class_kind, class_length, kind_of, last_play_barred, legal_plays, length_of, top_of
 from tlsim.features import count_straights
 from tlsim.rng import below, draw
@@ -30,7 +30,7 @@ from tlsim.shapes import (
     up2,
     up3,
 )
-from tlsim.view import OF_VIEW_AND_WORD
+from tlsim.view import OF_HAND, OF_VIEW_AND_WORD
 
 
 @helper
@@ -335,7 +335,7 @@ def kth_first_double(h: int, rank: int, mates: int, k: int) -> int:
     return play
 
 
-@helper
+@apart(types.int64(*OF_HAND.args, types.int64, types.uint64))
 def random_first_lead(rules: Any, h: int, card: int, word: Any) -> int:
     """Return a uniform play of h that holds its lowest card: in the order, so the choice, of `choose_plain`."""
     rank = lowest_bit(card) >> 2
