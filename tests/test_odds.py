@@ -262,7 +262,7 @@ def test_sampled_and_exact_agree(southern: tlsim.Result) -> None:
     z = southern.tables["agreement"]
     print(z)
     assert z["rows"].sum() > 60
-    assert z["largest_z"].max() < 4.2  # type: ignore[operator]
+    assert max(z["largest_z"]) < 4.2
     spread = z.filter(pl.col("rows_of").is_in(["longest_straight", "legal_leads"]))["spread"]
     assert all(0.4 < value < 1.7 for value in spread)
 
@@ -305,9 +305,9 @@ def test_the_lowest_card_dealt() -> None:
     assert exact[2, "3C"] == "13/51"
     assert exact[3, "3C"] == "13/68"
     assert sum(Fraction(text) for (players, _), text in exact.items() if players == 2) == 1
-    assert cards["z"].abs().max() < 4.2  # type: ignore[operator]
+    assert max(map(abs, cards["z"])) < 4.2
     places = tlsim.odds(variant="viet-cong", players=5, deals=DEALS, seed=7).tables["lowest_card_holder"]
-    assert places["z"].abs().max() < 4.2  # type: ignore[operator]
+    assert max(map(abs, places["z"])) < 4.2
     for players in (5, 6, 7, 8):
         of_table = places.filter(pl.col("players") == players)
         assert of_table["place"].to_list() == list(range(1, players + 1))
