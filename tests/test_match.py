@@ -321,7 +321,7 @@ def test_wrong_input(line: str) -> None:
 
 def test_numbers_of_the_api_are_checked() -> None:
     with pytest.raises(InputError, match=r"match = 2.5: it is a whole number"):
-        tlsim.simulate(deals=10, match=2.5)  # type: ignore[arg-type]
+        tlsim.simulate(deals=10, match=2.5)  # type: ignore[arg-type]  # that is what is refused
 
 
 @pytest.mark.parametrize("width", [80, 100])

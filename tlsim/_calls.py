@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from tlsim._jit import (  # first: it imports Numba without SciPy
     CACHE_FOLDER,
@@ -50,7 +50,7 @@ def call_by_address(signature: Any) -> Any:
         return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), values)
 
     @intrinsic
-    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001  # their types are always the same
         return result(types.int64, arguments_type), codegen
 
     return call
@@ -105,7 +105,7 @@ def apart(signature: Any) -> Callable[[F], F]:
             return call(address(), arguments)
 
         call = call_by_address(signature)
-        return through  # type: ignore[return-value]
+        return cast("F", through)
 
     return decorate
 

@@ -19,7 +19,7 @@ _HAS_SCIPY = importlib.util.find_spec("scipy") is not None
 if _HIDE_SCIPY := "scipy" not in sys.modules:
     # Numba loads SciPy to see whether it brings BLAS, which costs every start 0.13 s. Here it finds none; what it would
     # have found is put right below, so that other Numba code in this process misses nothing.
-    sys.modules["scipy"] = None  # type: ignore[assignment]
+    sys.modules["scipy"] = None  # type: ignore[assignment]  # `None` is how an import is made to fail
 
 import numba  # noqa: E402
 from llvmlite import binding, ir  # noqa: E402
