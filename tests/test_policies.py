@@ -58,13 +58,13 @@ def test_a_policy_in_its_own_loop_plays_as_by_its_address(bot: Any) -> None:
     spec = bot(f"from tlsim import kit\n{text}kit.chance(stream) < bold + view.left[view.seat] / 26 else 0\n")
     other = bot((EXAMPLES / "lowest.py").read_text(), "other.py")
     policy = parse_policy(f"{spec}:choose,bold=0.2")
-    called = dataclasses.replace(policy, play_hand=0)
-    assert policy.play_hand != 0
+    called = dataclasses.replace(policy, code=_calls.Called(policy.address))
+    assert policy.loop != 0
     plans = [Plan(rules, 4, (policy,) * 4, few, 1), Plan(rules, 4, (called,) * 4, few, 1)]
-    assert _Runner(plans[0]).play_hand == policy.play_hand != _Runner(plans[1]).play_hand
+    assert _Runner(plans[0]).play_hand == policy.loop != _Runner(plans[1]).play_hand
     own, by_address = (_Runner(plan).play(0, few).tally for plan in plans)
     assert np.array_equal(own, by_address)
-    assert _Runner(Plan(rules, 4, (policy, parse_policy(f"{other}:choose")) * 2, few, 1)).play_hand != policy.play_hand
+    assert _Runner(Plan(rules, 4, (policy, parse_policy(f"{other}:choose")) * 2, few, 1)).play_hand != policy.loop
 
 
 def test_a_library_in_c_plays_the_same(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_change_in_a_file_beside_it_is_seen(bot: Any) -> None:
 )
 def test_bad_policies(bot: Any, body: str, spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        parse_policy(spec.format(bot(body)))
+        assert parse_policy(spec.format(bot(body))).address == 0
     assert "\n" not in str(caught.value)
 
 

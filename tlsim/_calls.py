@@ -10,7 +10,6 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from tlsim._jit import (  # first: it imports Numba without SciPy
@@ -158,54 +157,85 @@ def warm_up() -> None:
 RAISED = -(1 << 63)
 
 
-@dataclass(frozen=True)
 class Called:
-    """A policy compiled to be called by address."""
+    """What a policy's address comes from when it is there already: C code, a callback."""
 
-    address: int
-    loop: int  # the address of a kernel that has it in place of a call by address; 0: none
-    keep: Any  # what must live as long as the addresses are used
+    loop = 0  # the address of a kernel that has the policy in place of its one call by address; 0: none
+
+    def __init__(self, address: int, keep: Any = None) -> None:
+        self.address = address
+        self._keep = keep  # what must live as long as the address is used
 
 
-def compile_policy(function: Any, source: str, signature: Any, written: Sequence[int], loop: Any) -> Called:
-    """Return a user's policy `function(rules, view, stream, *parameters)`, compiled or from the cache.
+class Compiled:
+    """A policy of a user, `function(rules, view, stream, *parameters)`: its addresses, each compiled when asked for.
 
-    `source` is the hash of its source; without one nothing is cached. Its C function is `(rules, view, stream,
-    parameters, *words)`: it first writes the words to the offsets `written` in the view, so that what the policy reads
-    there comes in registers. `loop` is `(kernel, signature)` of a kernel whose one call by address is that of a policy.
-    It is taken from the cache as LLVM code and compiled once more with the policy in place of the call, which takes
-    0.3 s: Numba has nothing to do for it. `None`: there is no such kernel. Raises what Numba raises.
+    A table needs one of the two: all seats can share one `loop`, or the policy is called by its `address`.
     """
-    if not JIT:
-        return _plain_policy(function, len(signature.args) - 3, written)
-    loop_text = _stripped(*loop) if loop else ""
-    key = hashlib.sha256(f"{source} {loop_text}".encode()).hexdigest()  # the names in it are those of one compilation
-    found = (key, function.__module__, function.__qualname__, signature.args)
-    if source != "" and found in _COMPILED:
-        return _COMPILED[found]
-    cached = CACHE_FOLDER is not None and source != ""
-    before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
-    config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{key[:16]}") if CACHE_FOLDER else ""
-    config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # as in `scalar_kernel`
-    try:
-        compiled = njit(nogil=True, cache=cached)(function)
-        if cached:
-            forgive_the_cache(compiled)
-        with _own_entry(compiled, written, loop_text):
-            address = address_of(compiled, signature)
-    finally:
-        config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
-    overload = compiled.overloads[signature.args]
-    name = overload.fndesc.llvm_cfunc_wrapper_name + _LOOP
-    called = Called(address, int(overload.library.get_pointer_to_function(name)), compiled)
-    return _COMPILED.setdefault(found, called) if source != "" else called
+
+    def __init__(self, function: Any, source: str, signature: Any, written: Sequence[int], kernel: Any) -> None:
+        self.function, self._source, self._signature, self._written = function, source, signature, written
+        self._kernel = kernel
+        self._keep: list[Any] = []  # what must live as long as the addresses are used
+
+    @functools.cached_property
+    def address(self) -> int:
+        """Return the address of its C function. Raises what Numba raises."""
+        if not JIT:
+            return _plain_policy(self.function, len(self._signature.args) - 3, self._written)
+        return self._compile("", "")
+
+    @functools.cached_property
+    def loop(self) -> int:
+        """Return the address of the kernel with the policy in place of its one call by address; 0: it cannot be had.
+
+        The kernel is taken from the cache as LLVM code and compiled once more: Numba has nothing to do for it.
+        """
+        return self._compile(_stripped(*self._kernel), _LOOP) if JIT and self._kernel else 0
+
+    def _compile(self, loop_text: str, suffix: str) -> int:
+        # The names in the loop's text are those of one compilation.
+        key = hashlib.sha256(f"{self._source} {loop_text}".encode()).hexdigest()
+        cached = CACHE_FOLDER is not None and self._source != ""
+        before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
+        config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{key[:16]}") if CACHE_FOLDER else ""
+        config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # as in `scalar_kernel`
+        try:
+            compiled = njit(nogil=True, cache=cached)(self.function)
+            if cached:
+                forgive_the_cache(compiled)
+            with _own_entry(compiled, self._written, loop_text):
+                compiled.compile(self._signature)
+        finally:
+            config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
+        self._keep.append(compiled)
+        overload = compiled.overloads[self._signature.args]
+        name = overload.fndesc.llvm_cfunc_wrapper_name + suffix
+        return int(overload.library.get_pointer_to_function(name))
 
 
-_COMPILED: dict[Any, Called] = {}  # policies that this process has compiled or loaded
+_KNOWN: dict[Any, Compiled] = {}  # by what they are compiled from, where it is known
 
 
-def _plain_policy(function: Any, n_params: int, written: Sequence[int]) -> Called:
-    """Return a policy without the compiler."""
+def compiled_policy(
+    function: Any, source: str, signature: Any, written: Sequence[int] = (), kernel: Any = None
+) -> Compiled:
+    """Return where the addresses of a policy come from.
+
+    `source` is the hash of the source of the function; with `""` nothing is cached. The policy's C function is `(rules,
+    view, stream, parameters, *words)`: it first writes the words to the offsets `written` in the view, so that what the
+    policy reads there comes in registers. `kernel` is the one whose one call by address is that of a policy, with its
+    signature; `None`: there is none.
+    """
+    code = Compiled(function, source, signature, written, kernel)
+    if source != "":
+        code = _KNOWN.setdefault((source, function.__module__, function.__qualname__, signature), code)
+        code.function = function  # of the module as it ran last, which is the one that Numba finds by its name
+    return code
+
+
+def _plain_policy(function: Any, n_params: int, written: Sequence[int]) -> int:
+    """Return the address of a policy without the compiler."""
 
     def entry(rules: Any, view: Any, stream: Any, params: Any, *words: int) -> int:
         names = {at: name for name, (_, at, *_) in view.dtype.fields.items()}
@@ -217,7 +247,7 @@ def _plain_policy(function: Any, n_params: int, written: Sequence[int]) -> Calle
             return RAISED
 
     _PLAIN[id(entry)] = entry
-    return Called(id(entry), 0, entry)
+    return id(entry)
 
 
 @contextlib.contextmanager
@@ -234,9 +264,12 @@ def _own_entry(compiled: Any, written: Sequence[int], loop_text: str) -> Iterato
             as_numba_does(library, fndesc, env, call_helper)
             return
         library.add_ir_module(_entry_module(context, fndesc, written))
-        library._final_module.get_function(fndesc.llvm_func_name).linkage = "internal"  # nobody else calls it
+        module = library._final_module
+        module.get_function(fndesc.llvm_func_name).linkage = "internal"  # nobody else calls it
         if own_loop := _with_policy(loop_text, fndesc.llvm_cfunc_wrapper_name):
-            library.add_llvm_module(binding.parse_assembly(own_loop))
+            module.link_in(binding.parse_assembly(own_loop))
+            module.get_function(fndesc.llvm_cfunc_wrapper_name).linkage = "internal"
+        library._optimize_final_module = functools.partial(_optimize_once, library)
 
     context = compiled.targetctx
     as_numba_does = context.create_cfunc_wrapper
@@ -246,6 +279,12 @@ def _own_entry(compiled: Any, written: Sequence[int], loop_text: str) -> Iterato
         yield
     finally:
         context.create_cfunc_wrapper = as_numba_does
+
+
+def _optimize_once(library: Any) -> None:
+    """Optimise a library whose parts are optimised already, without the pass that Numba has before this one."""
+    manager, builder = library._codegen._module_pass_manager()
+    manager.run(library._final_module, builder)
 
 
 def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:

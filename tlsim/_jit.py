@@ -148,13 +148,6 @@ def _compile(function: Callable[..., Any], *, cache: bool = False, **options: An
     return compiled
 
 
-def first_line(error: BaseException) -> str:
-    """Return what an exception says, in one line; of a long report of Numba the line that says what is wrong."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "File "))]
-    return (telling or lines or [type(error).__name__])[0]
-
-
 def forgive_the_cache(compiled: Any) -> None:
     """Let a cache file that cannot be read be compiled anew, and one that cannot be written cost only a warning.
 

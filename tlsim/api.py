@@ -276,6 +276,7 @@ def policies(spec: str | None = None) -> "Result":
     from tlsim.result import Result, provenance
 
     chosen = [parse_policy(name) for name in ([spec] if spec is not None else builtin_names())]
+    _ = [policy.address for policy in chosen]  # what cannot be compiled is said now
     rows = [(policy.name, policy.summary) for policy in chosen]
     line = _line("policies", *([spec] if spec is not None else []))
     return Result("policies", {"policy": spec}, provenance(line), {"policies": _table("policy summary", rows)})

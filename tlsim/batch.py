@@ -132,11 +132,11 @@ class Block:
 POLICY = np.dtype((np.record, [("number", "i8"), ("address", "i8"), ("params", "f8", (MAX_PARAMS,))]))
 
 
-def pack_policies(policies: list[Policy]) -> Any:
-    """Return policies as records of dtype `POLICY`."""
+def pack_policies(policies: list[Policy], called: bool = True) -> Any:
+    """Return policies as records of dtype `POLICY`; without their addresses, which compiles them, unless `called`."""
     packed = np.zeros(len(policies), POLICY).view(np.recarray)
     for record, policy in zip(packed, policies, strict=True):
-        record["number"], record["address"] = policy.number, policy.address
+        record["number"], record["address"] = policy.number, policy.address if called else 0
         record["params"][: len(policy.params)] = policy.params
     return packed
 
@@ -214,9 +214,11 @@ class _Runner:
         self.plan = plan
         self.rules = pack(plan.rules, plan.players)
         self.seatings = np.array(plan.seatings, np.int64)
-        self.policies = pack_policies(plan.distinct)
         self.seed = np.uint64(plan.seed % (1 << 64))
-        self.play_hand = self._find_play_hand(shown)
+        kernel = kernels(plan, shown)[0]
+        loop = self._find_loop() if kernel is play_shown_hand else 0
+        self.play_hand = loop or address_of(kernel, PLAY_HAND)
+        self.policies = pack_policies(plan.distinct, called=not loop)
         bind(apart_of(self.rules[0], {policy.number for policy in plan.policies}))
         self.trade_hands = address_of(trade_hands, TRADE_HANDS) if plan.rules.trading else 0
 
@@ -230,13 +232,10 @@ class _Runner:
                 table[0]["trade_params"]["value"][: len(trade.params)] = trade.params
         return table
 
-    def _find_play_hand(self, shown: bool) -> int:
-        """Return the address of the kernel that plays a hand: if it can be, one that has the policy in it."""
-        kernel = kernels(self.plan, shown)[0]
-        loops = {policy.play_hand for policy in self.plan.policies if policy.by_address}
-        if kernel is play_shown_hand and len(loops) == 1 and loops != {0}:
-            return loops.pop()
-        return address_of(kernel, PLAY_HAND)
+    def _find_loop(self) -> int:
+        """Return the address of a kernel that has the only policy called by address in it; 0: none."""
+        called = {policy.code: policy for policy in self.plan.policies if policy.by_address}
+        return next(iter(called.values())).loop if len(called) == 1 else 0
 
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""

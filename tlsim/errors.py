@@ -19,3 +19,10 @@ class OutOfReach(InputError):
 
 class PlayFault(RuntimeError):
     """A policy raised or played what is not legal: the run stops, and the line says where."""
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an exception says, in one line; of a long report of Numba the line that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "File "))]
+    return (telling or lines or [type(error).__name__])[0]

@@ -3,8 +3,10 @@
 A policy plays one seat: `choose(rules, view, stream)` returns the cards it plays (`tlsim.view` has the contract).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from tlsim.errors import InputError, first_line
 
 # Numbers that kernels know (`tlsim.game.decide_any`): the built-in policies; turns that are written down
 # (`tlsim.transcript`); functions called by address, compiled from Python, or in C and the like.
@@ -24,13 +26,31 @@ class Policy:
     name: str
     number: int
     summary: str = ""
-    address: int = 0
     params: tuple[float, ...] = ()
     source: str = ""  # SHA-256 of the file that it is in
-    play_hand: int = 0  # the address of a kernel for whole hands with this policy in place of calls; 0: none
-    keep: Any = field(default=None, compare=False)  # what must live as long as the address is used
+    code: Any = None  # of one called by address: where its `address` and `loop` come from (`tlsim._calls.Compiled`)
 
     @property
     def by_address(self) -> bool:
         """Return whether it is called by address, and reads the view."""
         return self.number in (BY_ADDRESS, BY_C_ADDRESS)
+
+    @property
+    def address(self) -> int:
+        """Return the address of its C function, 0 for a built-in one; raise `InputError` when it cannot be compiled."""
+        return self._compiled("address")
+
+    @property
+    def loop(self) -> int:
+        """Return the address of a kernel that plays hands with it in all seats that are called by address; 0: none.
+
+        Raises `InputError` as `address` does.
+        """
+        return self._compiled("loop")
+
+    def _compiled(self, what: str) -> int:
+        try:
+            return int(getattr(self.code, what, 0))
+        except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
+            debug = f"python:{self.name} runs it uncompiled"
+            raise InputError(f"{self.name}: it cannot be compiled: {first_line(error)}; {debug}") from None

@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 
 from tlsim import trading
-from tlsim._calls import RAISED, compile_policy
-from tlsim._jit import announce_compiling, first_line
-from tlsim.errors import InputError, nearest
+from tlsim._calls import RAISED, Called, compiled_policy
+from tlsim.errors import InputError, first_line, nearest
 from tlsim.game import PLAY_HAND, play_shown_hand
 from tlsim.policies import BUILTIN, BY_ADDRESS, BY_C_ADDRESS, Policy
 from tlsim.rng import STREAM
@@ -50,7 +49,7 @@ def parse_policy(spec: str) -> Policy:
     """Return the policy that `SPEC[,key=value…]` names.
 
     Raises `InputError` for an unknown name or parameter, a file that is missing or does not run, a function that is
-    missing, has the wrong arguments or cannot be compiled.
+    missing or has the wrong arguments. What cannot be compiled is known when it is (`Policy.address`).
     """
     head, *changes = (part.strip() for part in spec.split(","))
     try:
@@ -78,12 +77,7 @@ def parse_policy(spec: str) -> Policy:
 def _from_file(spec: str, place: str, changes: list[str]) -> Policy:
     """Return a compiled function of a Python file."""
     function, source = _find_function(place, _CONTRACT)
-    params = _parameters(function, changes)
-    try:
-        return compile_function(spec, function, params, source)
-    except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
-        debug = f"python:{place} runs it uncompiled"
-        raise InputError(f"it cannot be compiled: {first_line(error)}; {debug}") from None
+    return compile_function(spec, function, _parameters(function, changes), source)
 
 
 def parse_trading(spec: str) -> Policy:
@@ -97,25 +91,22 @@ def parse_trading(spec: str) -> Policy:
             raise InputError("a trading policy is a function of a file, as mytrade.py:trade; without, the built-in one")
         function, source = _find_function(head, ["rules", "offer", "stream"])
         params = _parameters(function, changes)
-        called = compile_policy(function, source, trading.SIGNATURES[len(params)], (), None)
+        compiled = compiled_policy(function, source, trading.SIGNATURES[len(params)])
+        code = Called(compiled.address, compiled)
     except InputError as error:
         raise InputError(str(error) if spec in str(error) else f"{spec}: {error}") from None
-    except Exception as error:  # as in `_from_file`
+    except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
         raise InputError(f"{spec}: it cannot be compiled: {first_line(error)}") from None
-    return Policy(spec, BY_ADDRESS, _summary(function), called.address, params, source, keep=called)
+    return Policy(spec, BY_ADDRESS, _summary(function), params, source, code)
 
 
 def compile_function(
     name: str, function: Callable[..., Any], params: tuple[float, ...] = (), source: str = ""
 ) -> Policy:
-    """Return a Python function as a compiled policy; cached when the hash of its source is given.
-
-    Raises what Numba raises when it cannot compile the function.
-    """
-    announce_compiling([play_shown_hand], "10 to 20 s")
+    """Return a Python function as a policy, compiled when it is needed; cached when the hash of its source is given."""
     loop = (play_shown_hand, PLAY_HAND)
-    called = compile_policy(function, source, SIGNATURES[len(params)], IN_REGISTERS, loop)
-    return Policy(name, BY_ADDRESS, _summary(function), called.address, params, source, called.loop, keep=called)
+    code = compiled_policy(function, source, SIGNATURES[len(params)], IN_REGISTERS, loop)
+    return Policy(name, BY_ADDRESS, _summary(function), params, source, code)
 
 
 def _from_python(spec: str, place: str, changes: list[str]) -> Policy:
@@ -124,7 +115,7 @@ def _from_python(spec: str, place: str, changes: list[str]) -> Policy:
     params = _parameters(function, changes)
     callback = _CALLBACK(_Uncompiled(function, len(params)))
     address = ctypes.cast(callback, ctypes.c_void_p).value or 0
-    return Policy(spec, BY_C_ADDRESS, _summary(function), address, params, source, keep=callback)
+    return Policy(spec, BY_C_ADDRESS, _summary(function), params, source, Called(address, callback))
 
 
 def _find_function(place: str, contract: list[str]) -> tuple[Callable[..., Any], str]:
@@ -276,4 +267,5 @@ def _from_library(spec: str, place: str, changes: list[str]) -> Policy:
     params = tuple(_number(key, text or key) for key, _, text in (change.partition("=") for change in changes))
     source = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return Policy(spec, BY_C_ADDRESS, f"function {name} of {Path(path).name}", address, params, source, keep=library)
+    summary = f"function {name} of {Path(path).name}"
+    return Policy(spec, BY_C_ADDRESS, summary, params, source, Called(address, library))
