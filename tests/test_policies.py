@@ -103,11 +103,39 @@ def test_parameters(bot: Any) -> None:
     assert both[0, 0] == 50 * 24
 
 
+WITH_HELPERS = """
+import numpy as np
+from numba import njit
+from tlsim import kit
+
+@njit
+def steps(n):
+    return 1 if n <= 1 else 1 + steps(n - 1)
+
+def choose(rules, view, stream):
+    if np.arange(steps(5)).sum() != 10:
+        raise ValueError("wrong")
+    return kit.lowest_play(rules, view)
+"""
+
+
+def test_a_policy_with_helpers_of_its_own_starts_again(bot: Any) -> None:
+    """Numba cannot load a function from its cache that calls a recursive one: it ended the second process."""
+    spec = f"{bot(WITH_HELPERS)}:choose"
+    code = f"import tlsim; print(tlsim.simulate(policies={spec!r}, deals=20, seed=3).tables['seats']['estimate'][0])"
+    plain = str(tlsim.simulate(deals=20, seed=3).tables["seats"]["estimate"][0])
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert run.stdout.strip() == plain
+
+
 def test_a_changed_file_is_compiled_anew(bot: Any) -> None:
     first = bot("def choose(rules, view, stream):\n    return view.hand & -view.hand if view.on == 0 else 0\n")
     one = tally(f"{first}:choose", deals=50)
     text = "from tlsim import kit\ndef choose(rules, view, stream):\n    return kit.lowest_play(rules, view)\n"
     assert not np.array_equal(tally(f"{bot(text)}:choose", deals=50), one)
+    by_address = tally(f"{bot(text)}:choose", variant="mien-nam", deals=50)
+    assert np.array_equal(by_address, tally("lowest", variant="mien-nam", deals=50))
 
 
 def test_a_change_in_a_file_beside_it_is_seen(bot: Any) -> None:

@@ -264,12 +264,15 @@ def _own_entry(compiled: Any, written: Sequence[int], loop_text: str) -> Iterato
             as_numba_does(library, fndesc, env, call_helper)
             return
         library.add_ir_module(_entry_module(context, fndesc, written))
-        module = library._final_module
-        module.get_function(fndesc.llvm_func_name).linkage = "internal"  # nobody else calls it
-        if own_loop := _with_policy(loop_text, fndesc.llvm_cfunc_wrapper_name):
+        module, entry = library._final_module, fndesc.llvm_cfunc_wrapper_name
+        inlined = [fndesc.llvm_func_name]  # into the C function, and that into the loop
+        if own_loop := _with_policy(loop_text, entry):
             module.link_in(binding.parse_assembly(own_loop))
-            module.get_function(fndesc.llvm_cfunc_wrapper_name).linkage = "internal"
-        library._optimize_final_module = functools.partial(_optimize_once, library)
+            inlined.append(entry)
+        for function in map(module.get_function, inlined):
+            function.linkage = "internal"
+            function.add_function_attribute("alwaysinline")
+        library._optimize_final_module = functools.partial(_optimize_around, library)
 
     context = compiled.targetctx
     as_numba_does = context.create_cfunc_wrapper
@@ -281,10 +284,23 @@ def _own_entry(compiled: Any, written: Sequence[int], loop_text: str) -> Iterato
         context.create_cfunc_wrapper = as_numba_does
 
 
-def _optimize_once(library: Any) -> None:
-    """Optimise a library whose parts are optimised already, without the pass that Numba has before this one."""
-    manager, builder = library._codegen._module_pass_manager()
-    manager.run(library._final_module, builder)
+def _optimize_around(library: Any) -> None:
+    """Inline a policy, and optimise what it went into: all that it calls of ours is optimised already.
+
+    Numba optimises the whole library, twice: that takes three times as long, and is worth it for other helpers alone.
+    """
+    module = library._final_module
+    defined = [function for function in module.functions if not function.is_declaration]
+    helpers = [function.name for function in defined if function.linkage == binding.Linkage.linkonce_odr]
+    if not all(name.startswith(_OURS) for name in helpers):
+        type(library)._optimize_final_module(library)
+        return
+    inliner, builder = library._codegen._module_pass_manager(opt=0)
+    inliner.run(module, builder)
+    optimizer, builder = library._codegen._function_pass_manager()
+    for function in module.functions:
+        if not function.is_declaration and function.name not in helpers:
+            optimizer.run(function, builder)
 
 
 def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
@@ -305,9 +321,7 @@ def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
         builder.store(word, builder.bitcast(place, _WORD.as_pointer()))
     values = [builder.load(builder.gep(entry.args[3], [ir.Constant(_WORD, k)])) for k in range(len(numbers))]
     arguments = [*entry.args[:3], *values]
-    status, play = context.call_conv.call_function(
-        builder, policy, fndesc.restype, fndesc.argtypes, arguments, attrs=("alwaysinline",)
-    )
+    status, play = context.call_conv.call_function(builder, policy, fndesc.restype, fndesc.argtypes, arguments)
     raised = ir.Constant(_WORD, RAISED)
     returns = fndesc.restype == types.int64  # not when all it does is raise
     builder.ret(builder.select(status.is_error, raised, play) if returns else raised)
@@ -316,6 +330,7 @@ def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
 
 # ------------------------------------------------------------------------------------------------ a loop with a policy
 
+_OURS = "_ZN5tlsim"  # what the names of compiled functions of this package begin with
 _LOOP = ".loop"  # what the name of a policy's C function is followed by in that of its loop
 
 
@@ -349,7 +364,7 @@ def _with_policy(text: str, name: str) -> str:
 
     Empty when there is not one such call, as another version of Numba or LLVM might write it.
     """
-    call = rf'call i64 @"{name}"\1 alwaysinline'
+    call = rf'call i64 @"{name}"\1'
     text, n = re.subn(r"call i64 %[\w.]+(\((?:ptr [^,()]*, ){4}i64 [^,()]*, i64 [^,()]*\))", call, text)
     if n != 1:
         return ""

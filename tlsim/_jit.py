@@ -165,6 +165,9 @@ def forgive_the_cache(compiled: Any) -> None:
             return None
 
     def save_or_warn(signature: Any, data: Any) -> None:
+        unresolved = (one.name for one in data.library._final_module.global_variables)
+        if any(name.startswith(".numba.unresolved") for name in unresolved):
+            return  # it calls what calls itself: read from a file, Numba does not find that, and LLVM ends the process
         try:
             save(signature, data)
         except OSError as error:
