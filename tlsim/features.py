@@ -101,14 +101,25 @@ def count_straights_any(lattice: int, straight_min: int) -> int:
 
 @primitive
 def count_usual_straights(lattice: int) -> int:
-    """Return the number of straights of 3 and more cards: `count_straights_any` with the two ranks below at hand."""
+    """Return the number of straights of 3 and more cards: `count_straights_any` with the two ranks below at hand.
+
+    From both ends at once, since each rank waits for the one before. A straight across the middle is anything that ends
+    at rank 6 with anything that starts at rank 7, except the two ranks alone.
+    """
     total, t, a, b = 0, 0, lattice & 15, (lattice >> 4) & 15
-    for rank in range(2, 13):
+    for rank in range(2, 7):
         c = (lattice >> (4 * rank)) & 15
         t = c * (t + a * b)
         total += t
         a, b = b, c
-    return total
+    six, ending = b, t + a * b + b
+    t, a, b = 0, (lattice >> 48) & 15, (lattice >> 44) & 15
+    for rank in range(10, 6, -1):
+        c = (lattice >> (4 * rank)) & 15
+        t = c * (t + a * b)
+        total += t
+        a, b = b, c
+    return total + ending * (t + a * b + b) - six * b
 
 
 @primitive

@@ -17,7 +17,7 @@ from tlsim.combos import matches
 from tlsim.features import instant_kind, instant_win
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
 from tlsim.policies import BUILTIN_MODULES, LOWEST, RANDOM
-from tlsim.rng import STREAM
+from tlsim.rng import STREAM, open_stream
 from tlsim.rules import N_TARGETS, RULES
 from tlsim.tally import MAX_METRICS
 from tlsim.trading import OFFER, trade_all
@@ -270,6 +270,9 @@ def play_dealt(
         if winner >= 0:
             pay_instant_win(rules, row, winner)
             return NO_FAULT
+    if only == RANDOM:  # all at once is faster than one by one at their first draws
+        for seat in range(rules.players):
+            open_stream(table.streams[np.uint64(seat)])
     holding = play_out(rules, table, row, bound, shown, two, only)
     if table.fault != NO_FAULT:
         return table.fault

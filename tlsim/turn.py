@@ -15,7 +15,7 @@ from tlsim._jit import helper, lowest_bit, part, popcount, primitive
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, matches
 from tlsim.features import leftover
 from tlsim.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, random
-from tlsim.rng import draw
+from tlsim.rng import draw, draw_open
 from tlsim.shapes import QUAD_RUN
 from tlsim.view import C_SIGNATURE
 
@@ -89,7 +89,8 @@ def decide_plain(rules: Any, table: Any, seat: int, two: bool, only: int) -> int
     view, stream = table.sight, table.streams[np.uint64(seat)]
     if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
         return lowest.choose_free_with_two(rules, view) if two else lowest.choose_free(rules, view)
-    return random.choose_with_two(rules, view, draw(stream)) if two else random.choose_free(rules, view, stream)
+    word = draw_open(stream) if only == RANDOM else draw(stream)
+    return random.choose_with_two(rules, view, word) if two else random.choose_free(rules, view, word)
 
 
 @helper

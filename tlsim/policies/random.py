@@ -366,9 +366,8 @@ def random_first_lead(rules: Any, h: int, card: int, word: Any) -> int:
 
 
 @part
-def choose_free(rules: Any, view: Any, stream: Any) -> int:
+def choose_free(rules: Any, view: Any, word: Any) -> int:
     """Return the play of the seat to act, where no obligation but that of the first lead binds it."""
-    word = draw(stream)
     if view.on != 0:
         return random_answer(rules, view.hand, view.on, word)
     if view.required == 0:
@@ -383,4 +382,4 @@ def choose(rules: Any, view: Any, stream: Any) -> int:
         return choose_with_two(rules, view, draw(stream))
     if view.asked_again | rules.must_play != 0 or last_play_barred(rules, view) != 0:
         return choose_plain(rules, view, draw(stream))
-    return choose_free(rules, view, stream)
+    return choose_free(rules, view, draw(stream))
