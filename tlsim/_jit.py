@@ -244,6 +244,23 @@ def scalar_kernel(function: F) -> F:
     return compiled
 
 
+def policy_kernel(function: F) -> F:
+    """Compile a scalar kernel that calls policies: LLVM is told that its records do not overlap.
+
+    What it has read of the rules then holds while it writes to the table (measured: 1 % of a game of a policy from a
+    file; kernels of built-in policies, which write less, lose 2 %).
+    """
+
+    def without_overlap(flags: Any) -> Any:
+        flags.noalias = True
+        return flags
+
+    compiled = scalar_kernel(function)
+    if JIT:
+        compiled._compiler._customize_flags = without_overlap  # type: ignore[attr-defined]  # inside of Numba
+    return compiled
+
+
 def primitive(function: F) -> F:
     """Compile a small function into each of its callers (measured: a quarter faster than calls)."""
     return _compile(function, forceinline=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tlsim import double_deck
 from tlsim._calls import call_by_address
-from tlsim._jit import from_dtype, lowest_bit, part, popcount, scalar_kernel, types
+from tlsim._jit import from_dtype, lowest_bit, part, policy_kernel, popcount, scalar_kernel, types
 from tlsim.cards import TWOS
 from tlsim.combos import matches
 from tlsim.features import instant_kind, instant_win
@@ -304,13 +304,13 @@ def play_random_hand(rules: Any, table: Any, row: Any, opening: int, leader: int
     return play_dealt(rules, table, row, opening, leader, False, False, False, RANDOM)
 
 
-@scalar_kernel
+@policy_kernel
 def play_shown_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for the same rules, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, False, True, False, 0)
 
 
-@scalar_kernel
+@policy_kernel
 def play_any_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for all rules with one deck, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, True, True, False, 0)
