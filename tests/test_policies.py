@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from tlsim._jit import JIT
 from tlsim.batch import Plan, _Runner, blocks
 from tlsim.errors import InputError, PlayFault
 from tlsim.policies.header import PATH, c_header
-from tlsim.policies.load import parse_policies, parse_policy
+from tlsim.policies.load import parse_policies, parse_policy, parse_trading
 from tlsim.variantfiles import parse_variant
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -26,6 +27,11 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 def tally(*specs: str, variant: str = "southern", players: int = 4, deals: int = 400) -> Any:
     plan = Plan(parse_variant(variant), players, tuple(parse_policies(specs, players)), deals, 5)
     return sum(block.tally for block in blocks(plan, 2))
+
+
+def rows_of(plan: Plan, seating: tuple[int, ...]) -> Any:
+    rows: Any = _Runner(plan).play(0, plan.deals, keep=True).rows
+    return rows[plan.seatings.index(seating) :: len(plan.seatings)]
 
 
 @pytest.fixture
@@ -129,6 +135,55 @@ def test_a_policy_with_helpers_of_its_own_starts_again(bot: Any) -> None:
         assert run.stdout.strip() == plain
 
 
+LOW = "from tlsim import kit\ndef choose(rules, view, stream, n=%d):\n    return kit.lowest_play(rules, view)\n"
+
+TWO_PLAYERS_AND_A_TRADER = """
+from tlsim import kit
+
+def low(rules, view, stream):
+    return kit.lowest_play(rules, view)
+
+def any_play(rules, view, stream):
+    return kit.random_play(rules, view, stream)
+
+def trade(rules, offer, stream):
+    return 0
+"""
+
+
+@pytest.mark.parametrize("variant", ["southern", "mien-nam", "southern,trading=yes"])
+@pytest.mark.parametrize("how", ["", "python:"])
+def test_functions_of_one_file_at_one_table(bot: Any, variant: str, how: str) -> None:
+    """Each reading of the file runs it anew: what is compiled later is still the function that was read."""
+    path, rules = bot(TWO_PLAYERS_AND_A_TRADER), parse_variant(variant)
+    specs = [f"{path}:low", f"{how}{path}:any_play", "lowest", "random"]
+    policies = parse_policies(specs, 4)
+    trade = parse_trading(f"{path}:trade") if rules.trading else None
+    given = Plan(rules, 4, tuple(policies), 20, 5, trade=trade)
+    low, random = policies[2:]
+    built_in = dataclasses.replace(given, policies=(low, random, low, random))
+    ours, theirs = rows_of(given, (0, 1, 2, 3)), rows_of(built_in, (0, 1, 0, 1))
+    for name in ("plays", "passes", "places", "payoffs", "chops"):
+        assert np.array_equal(ours[name], theirs[name])
+
+
+@pytest.mark.skipif(not JIT, reason="without the compiler nothing is compiled")
+def test_new_policies_in_several_threads(bot: Any) -> None:
+    paths = [bot(LOW % n, f"thread{n}.py") for n in range(3)]
+    plans = [(path, variant) for path in paths for variant in ("southern", "mien-nam")]
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda plan: tally(f"{plan[0]}:choose", variant=plan[1], deals=50), plans))
+    for (_, variant), one in zip(plans, found, strict=True):
+        assert np.array_equal(one, tally("lowest", variant=variant, deals=50))
+
+
+def test_a_policy_read_before_its_file_changed_plays_as_it_was(bot: Any) -> None:
+    one, rules = parse_policy(f"{bot(LOW % 1)}:choose"), parse_variant("southern")
+    bot("def choose(rules, view, stream):\n    return 0\n")
+    own = _Runner(Plan(rules, 4, (one,) * 4, 30, 1)).play(0, 30).tally
+    assert np.array_equal(own, _Runner(Plan(rules, 4, tuple(parse_policies(["lowest"], 4)), 30, 1)).play(0, 30).tally)
+
+
 def test_a_changed_file_is_compiled_anew(bot: Any) -> None:
     first = bot("def choose(rules, view, stream):\n    return view.hand & -view.hand if view.on == 0 else 0\n")
     one = tally(f"{first}:choose", deals=50)
@@ -167,6 +222,12 @@ def test_a_change_in_a_file_beside_it_is_seen(bot: Any) -> None:
         ("1/0", "{}:choose", "does not run: ZeroDivisionError: division by zero"),
         ("def choose(rules, view, stream): return view.hands", "{}:choose", "it cannot be compiled: .*hands"),
         ("def choose(rules, view, stream): return 'x'", "{}:choose", "it cannot be compiled"),
+        ("def choose(rules, view, stream): return view.nope", "{}:choose", "it cannot be compiled: .*nope"),
+        (
+            "import math\ndef choose(rules, view, stream): return math.nope(1)",
+            "{}:choose",
+            "it cannot be compiled: .*nope",
+        ),
         ("", "{}", "name the function as well"),
         ("", "lib:{}", "name the function as well|no such file"),
         ("", "lib:{}:choose", "is no shared library for this machine"),
@@ -176,7 +237,7 @@ def test_a_change_in_a_file_beside_it_is_seen(bot: Any) -> None:
 )
 def test_bad_policies(bot: Any, body: str, spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        assert parse_policy(spec.format(bot(body))).address == 0
+        _ = parse_policy(spec.format(bot(body))).address
     assert "\n" not in str(caught.value)
 
 
@@ -186,6 +247,7 @@ def test_bad_policies(bot: Any, body: str, spec: str, message: str) -> None:
     [
         ("return 1 // (view.hand - view.hand)", "the policy raised an exception"),
         ("raise ValueError('no idea')", "the policy raised an exception"),
+        ("return None if view.on == 0 else 0", "the policy raised an exception"),
         ("return 3 if view.on == 0 else 0", "does not hold these cards: 3S 3C|not a legal play: 3S 3C"),
         ("return -1", "does not hold these cards: -0x1, a mask with bits that are no card"),
         ("return 1 << 60", "does not hold these cards: 0x1000000000000000, a mask with bits"),

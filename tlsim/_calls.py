@@ -4,12 +4,11 @@ An address is that of a C function, so records cross as plain pointers. What is 
 inside was checked against Numba 0.68 with LLVM 22.
 """
 
-import contextlib
 import ctypes
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from tlsim._jit import (  # first: it imports Numba without SciPy
@@ -25,7 +24,11 @@ from tlsim._jit import (  # first: it imports Numba without SciPy
 import numpy as np
 from llvmlite import binding, ir
 from numba import njit, types
-from numba.core import cgutils, config
+from numba.core import cgutils, config, lowering
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
@@ -174,7 +177,7 @@ class Compiled:
     """
 
     def __init__(self, function: Any, source: str, signature: Any, written: Sequence[int], kernel: Any) -> None:
-        self.function, self._source, self._signature, self._written = function, source, signature, written
+        self._function, self._source, self._signature, self._written = function, source, signature, written
         self._kernel = kernel
         self._keep: list[Any] = []  # what must live as long as the addresses are used
 
@@ -182,8 +185,10 @@ class Compiled:
     def address(self) -> int:
         """Return the address of its C function. Raises what Numba raises."""
         if not JIT:
-            return _plain_policy(self.function, len(self._signature.args) - 3, self._written)
-        return self._compile("", "")
+            return _plain_policy(self._function, len(self._signature.args) - 3, self._written)
+        if address := self._compile("", ""):
+            return address
+        raise TypeError("it does not always return a number")  # Numba makes no C function then
 
     @functools.cached_property
     def loop(self) -> int:
@@ -193,19 +198,20 @@ class Compiled:
         """
         return self._compile(_stripped(*self._kernel), _LOOP) if JIT and self._kernel else 0
 
+    @global_compiler_lock  # the settings of Numba that change meanwhile are for all threads
     def _compile(self, loop_text: str, suffix: str) -> int:
         # The names in the loop's text are those of one compilation.
         key = hashlib.sha256(f"{self._source} {loop_text}".encode()).hexdigest()
         cached = CACHE_FOLDER is not None and self._source != ""
+        compiler = type("PolicyCompiler", (_PolicyCompiler,), {"extras": (self._written, loop_text)})
         before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
         config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{key[:16]}") if CACHE_FOLDER else ""
         config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # as in `scalar_kernel`
         try:
-            compiled = njit(nogil=True, cache=cached)(self.function)
+            compiled = njit(nogil=True, cache=cached, pipeline_class=compiler)(self._function)
             if cached:
                 forgive_the_cache(compiled)
-            with _own_entry(compiled, self._written, loop_text):
-                compiled.compile(self._signature)
+            compiled.compile(self._signature)
         finally:
             config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
         self._keep.append(compiled)
@@ -230,7 +236,6 @@ def compiled_policy(
     code = Compiled(function, source, signature, written, kernel)
     if source != "":
         code = _KNOWN.setdefault((source, function.__module__, function.__qualname__, signature), code)
-        code.function = function  # of the module as it ran last, which is the one that Numba finds by its name
     return code
 
 
@@ -250,38 +255,48 @@ def _plain_policy(function: Any, n_params: int, written: Sequence[int]) -> int:
     return id(entry)
 
 
-@contextlib.contextmanager
-def _own_entry(compiled: Any, written: Sequence[int], loop_text: str) -> Iterator[None]:
-    """Give a function, when it is compiled, our C function and its loop instead of what Numba would add to it."""
+class _PolicyLower(lowering.Lower):  # type: ignore[misc]  # Numba has no types
+    """What makes LLVM code of a policy: it adds our C function and loop in place of Numba's ways in."""
 
-    def without_python(flags: Any) -> Any:
-        flags.no_cpython_wrapper = True
-        return flags
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        """Make no way in from Python."""
 
-    def create_entry(library: Any, fndesc: Any, env: Any, call_helper: Any) -> None:
-        policy = compiled.py_func
-        if fndesc.lookup_globals() is not policy.__globals__ or fndesc.qualname != policy.__qualname__:
-            as_numba_does(library, fndesc, env, call_helper)
-            return
-        library.add_ir_module(_entry_module(context, fndesc, written))
-        module, entry = library._final_module, fndesc.llvm_cfunc_wrapper_name
-        inlined = [fndesc.llvm_func_name]  # into the C function, and that into the loop
+    def create_cfunc_wrapper(self) -> None:
+        """Make our C function, and the loop, if there is one."""
+        written, loop_text = self.metadata["extras"]
+        self.library.add_ir_module(_entry_module(self.context, self.fndesc, written))
+        module, entry = self.library._final_module, self.fndesc.llvm_cfunc_wrapper_name
+        inlined = [self.fndesc.llvm_func_name]  # into the C function, and that into the loop
         if own_loop := _with_policy(loop_text, entry):
             module.link_in(binding.parse_assembly(own_loop))
             inlined.append(entry)
         for function in map(module.get_function, inlined):
             function.linkage = "internal"
             function.add_function_attribute("alwaysinline")
-        library._optimize_final_module = functools.partial(_optimize_around, library)
+        self.library._optimize_final_module = functools.partial(_optimize_around, self.library)
 
-    context = compiled.targetctx
-    as_numba_does = context.create_cfunc_wrapper
-    compiled._compiler._customize_flags = without_python
-    context.create_cfunc_wrapper = create_entry
-    try:
-        yield
-    finally:
-        context.create_cfunc_wrapper = as_numba_does
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PolicyLowering(BaseNativeLowering):  # type: ignore[misc]  # Numba has no types
+    """Numba's pass to LLVM code, with `_PolicyLower`."""
+
+    _name = "policy_lowering"
+    lowering_class = _PolicyLower
+
+
+class _PolicyCompiler(CompilerBase):  # type: ignore[misc]  # Numba has no types
+    """Numba's compiler with `_PolicyLowering`; what a policy calls is compiled by Numba's own."""
+
+    extras: tuple[Sequence[int], str]  # what the C function writes, and the text of the loop
+
+    def define_pipelines(self) -> Any:
+        """Return the one pipeline."""
+        self.state.metadata["extras"] = self.extras
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = [(_PolicyLowering if one is NativeLowering else one, text) for one, text in pipeline.passes]
+        pipeline.passes = passes
+        pipeline.finalize()
+        return [pipeline]
 
 
 def _optimize_around(library: Any) -> None:
@@ -304,7 +319,7 @@ def _optimize_around(library: Any) -> None:
 
 
 def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
-    """Return the LLVM module of the C function of a policy, see `compile_policy`."""
+    """Return the LLVM module of the C function of a policy, see `compiled_policy`."""
     module = context.create_module("entry")
     function_type = context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes)
     policy = ir.Function(module, function_type, fndesc.llvm_func_name)

@@ -49,8 +49,10 @@ class Policy:
         return self._compiled("loop")
 
     def _compiled(self, what: str) -> int:
+        if self.code is None:
+            return 0
         try:
-            return int(getattr(self.code, what, 0))
+            return int(getattr(self.code, what))
         except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
-            debug = f"python:{self.name} runs it uncompiled"
-            raise InputError(f"{self.name}: it cannot be compiled: {first_line(error)}; {debug}") from None
+            debug = f"; python:{self.name} runs it uncompiled" if self.source else ""
+            raise InputError(f"{self.name}: it cannot be compiled: {first_line(error)}{debug}") from None

@@ -91,8 +91,8 @@ def parse_trading(spec: str) -> Policy:
             raise InputError("a trading policy is a function of a file, as mytrade.py:trade; without, the built-in one")
         function, source = _find_function(head, ["rules", "offer", "stream"])
         params = _parameters(function, changes)
-        compiled = compiled_policy(function, source, trading.SIGNATURES[len(params)])
-        code = Called(compiled.address, compiled)
+        code = compiled_policy(function, source, trading.SIGNATURES[len(params)])
+        _ = code.address  # what cannot be compiled is said now
     except InputError as error:
         raise InputError(str(error) if spec in str(error) else f"{spec}: {error}") from None
     except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
@@ -140,7 +140,8 @@ def _load_module(path: Path) -> ModuleType:
     """
     if not path.is_file():
         raise InputError(f"no such file: {path}")
-    name = f"tlsim_policy_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    key = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:16]
+    name = f"tlsim_policy_{path.stem}_{key}"  # compiled functions of two versions of a file have two names
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     assert spec is not None
     assert spec.loader is not None
