@@ -25,5 +25,4 @@ def first_line(error: BaseException) -> str:
     """Return what an exception says, in one line; of a long report of Numba the line that says what is wrong."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "File "))]
-    line = (telling or lines or [type(error).__name__])[0]
-    return f"{type(error).__name__}: {line}" if isinstance(error, KeyError) else line  # of a key it tells the key alone
+    return (telling or lines or [type(error).__name__])[0]

@@ -54,5 +54,6 @@ class Policy:
         try:
             return int(getattr(self.code, what))
         except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
+            reason = f"there is no field {error}" if isinstance(error, KeyError) else first_line(error)
             debug = f"; python:{self.name} runs it uncompiled" if self.source else ""
-            raise InputError(f"{self.name}: it cannot be compiled: {first_line(error)}{debug}") from None
+            raise InputError(f"{self.name}: it cannot be compiled: {reason}{debug}") from None
