@@ -219,7 +219,7 @@ class _Runner:
         loop = self._find_loop() if kernel is play_shown_hand else 0
         self.play_hand = loop or address_of(kernel, PLAY_HAND)
         self.policies = pack_policies(plan.distinct, called=not loop)
-        bind(apart_of(self.rules[0], {policy.number for policy in plan.policies}))
+        bind(apart_of(self.rules[0], {policy.number for policy in plan.policies}, kernel))
         self.trade_hands = address_of(trade_hands, TRADE_HANDS) if plan.rules.trading else 0
 
     def new_table(self) -> Any:

@@ -26,8 +26,8 @@ from tlsim.turn import (
     NO_FAULT,
     after,
     code_of_play,
-    decide_any,
-    decide_plain,
+    decide,
+    decide_free,
     fault_of,
     holds_play,
     next_seat,
@@ -149,7 +149,7 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bo
             again = (passed >> seat) & 1 if bound else 0
             held = table.hands_second[np.uint64(seat)] if two else 0
             show_turn(view, seat, hand, held, on, again, passed, turns, bound, shown, two)
-            cards = decide_any(rules, table, seat, hand, on) if shown else decide_plain(rules, table, seat, two, only)
+            cards = decide(rules, table, seat, hand, on, bound) if shown else decide_free(rules, table, seat, two, only)
             second = view.second if two else 0
             code = code_of_play(rules, cards, second, two)
             last = (on, on_cards, on_second, required, again)
@@ -344,14 +344,16 @@ def play_hand_kernel(rules: Any, shown: bool, numbers: Collection[int] = ()) -> 
     return alone.get(next(iter(numbers)), play_plain_hand) if len(numbers) == 1 else play_plain_hand
 
 
-def apart_of(rules: Any, numbers: Collection[int]) -> list[str]:
-    """Return the functions that are apart (`tlsim._calls`) and that hands of these rules and built-in policies call."""
+def apart_of(rules: Any, numbers: Collection[int], kernel: Any) -> list[str]:
+    """Return the functions that are apart (`tlsim._calls`) and that a kernel calls for these rules and policies."""
     two, modules = rules["decks"] == 2, [BUILTIN_MODULES[number] for number in numbers if number in BUILTIN_MODULES]
     found = []
     if two or rules["unlocked_classes"] or not rules["finish_on_two"]:
         found += [f"{module}.choose_{'with_two' if two else 'plain'}" for module in modules]
     if not two and rules["first_lead"] and RANDOM in numbers:
         found.append(f"{BUILTIN_MODULES[RANDOM]}.random_first_lead")
+    if kernel is play_shown_hand and RANDOM in numbers:
+        found.append("turn.choose_at_random")
     if two and (rules["leftover_penalties"] or rules["chop_penalties"]):
         found.append("double_deck.leftover")
     if rules["must_play"] or rules["unlocked_classes"]:

@@ -10,14 +10,14 @@ import numpy as np
 
 from tlsim import double_deck
 from tlsim._calls import RAISED as POLICY_RAISED
-from tlsim._calls import call_by_address
-from tlsim._jit import helper, lowest_bit, part, popcount, primitive
+from tlsim._calls import apart, call_by_address
+from tlsim._jit import helper, lowest_bit, part, popcount, primitive, types
 from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, matches
 from tlsim.features import leftover
 from tlsim.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, random
 from tlsim.rng import draw, draw_open
 from tlsim.shapes import QUAD_RUN
-from tlsim.view import C_SIGNATURE
+from tlsim.view import C_SIGNATURE, CONTRACT
 
 # What is wrong with a play, as kernels report it.
 NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS, BAD_TRADE = range(8)
@@ -53,17 +53,18 @@ def next_seat(seats: int, seat: int) -> int:
     return (seat + 1 + lowest_bit(after(seats, seat))) & 7
 
 
+@apart(types.int64(*CONTRACT))
+def choose_at_random(rules: Any, view: Any, stream: Any) -> int:
+    """Return the play of `random`. Apart, or the first start of whoever brings a policy would take 4 s more."""
+    return random.choose(rules, view, stream)
+
+
 @helper
-def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
-    """Return the cards that a policy plays which is not a compiled function called by its address."""
-    table.sight.hand, table.sight.on = hand, on
-    stream = table.streams[seat]
+def decide_outside(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+    """Return the cards of a function that keeps to the contract of C, or of a script."""
     if table.policy[seat] == BY_C_ADDRESS:
-        return call_policy(table.address[seat], (rules, table.sight, stream, table.params[seat], hand, on))
-    if table.policy[seat] == LOWEST:
-        return lowest.choose(rules, table.sight, stream)
-    if table.policy[seat] == RANDOM:
-        return random.choose(rules, table.sight, stream)
+        params = table.params[seat]
+        return call_policy(table.address[seat], (rules, table.sight, table.streams[seat], params, hand, on))
     turn = table.sight.n_turns
     if turn >= table.n_script:
         return SCRIPT_IS_OVER
@@ -71,17 +72,41 @@ def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> i
     return table.script[turn]
 
 
+@helper
+def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+    """Return the cards that a policy plays which is not a compiled function called by its address."""
+    table.sight.hand, table.sight.on = hand, on
+    if table.policy[seat] == LOWEST:
+        return lowest.choose(rules, table.sight, table.streams[seat])
+    if table.policy[seat] == RANDOM:
+        return choose_at_random(rules, table.sight, table.streams[seat])
+    return decide_outside(rules, table, seat, hand, on)
+
+
+@helper
+def decide_otherwise_when_bound(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+    """Return `decide_otherwise` for kernels that also play tables of built-in policies: `random` is part of it."""
+    table.sight.hand, table.sight.on = hand, on
+    if table.policy[seat] == LOWEST:
+        return lowest.choose(rules, table.sight, table.streams[seat])
+    if table.policy[seat] == RANDOM:
+        return random.choose(rules, table.sight, table.streams[seat])
+    return decide_outside(rules, table, seat, hand, on)
+
+
 @part
-def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+def decide(rules: Any, table: Any, seat: int, hand: int, on: int, bound: bool) -> int:
     """Return the cards that the policy in a seat plays, whichever it is, or a word that says why it plays none."""
     at = np.uint64(seat)
     if table.policy[at] != BY_ADDRESS:
+        if bound:
+            return decide_otherwise_when_bound(rules, table, seat, hand, on)
         return decide_otherwise(rules, table, seat, hand, on)
     return call_policy(table.address[at], (rules, table.sight, table.streams[at], table.params[at], hand, on))
 
 
 @part
-def decide_plain(rules: Any, table: Any, seat: int, two: bool, only: int) -> int:
+def decide_free(rules: Any, table: Any, seat: int, two: bool, only: int) -> int:
     """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place.
 
     `only` is the number of the policy in all seats, 0 for either.
