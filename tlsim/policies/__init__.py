@@ -8,7 +8,7 @@ from typing import Any
 
 from tlsim.errors import InputError, first_line
 
-# Numbers that kernels know (`tlsim.game.decide`): the built-in policies; turns that are written down
+# Numbers that kernels know (`tlsim.turn.decide`): the built-in policies; turns that are written down
 # (`tlsim.transcript`); functions called by address, compiled from Python, or in C and the like.
 BY_ADDRESS, LOWEST, RANDOM, SCRIPT, BY_C_ADDRESS = range(5)
 
