@@ -375,13 +375,13 @@ def _stripped(kernel: Any, signature: Any) -> str:
 
 
 def _with_policy(text: str, name: str) -> str:
-    """Return the code of `_stripped` with its one call by address replaced by that of a policy's C function.
+    """Return the code of `_stripped` with its calls by address replaced by that of a policy's C function.
 
-    Empty when there is not one such call, as another version of Numba or LLVM might write it.
+    Empty when there is no such call, as another version of Numba or LLVM might write it.
     """
     call = rf'call i64 @"{name}"\1'
     text, n = re.subn(r"call i64 %[\w.]+(\((?:ptr [^,()]*, ){4}i64 [^,()]*, i64 [^,()]*\))", call, text)
-    if n != 1:
+    if n == 0:
         return ""
     text = text.replace("@c_loop(", f'@"{name}{_LOOP}"(').replace("@loop(", f'@"{name}{_LOOP}.inner"(')
     return f'{text}\ndeclare i64 @"{name}"(ptr, ptr, ptr, ptr, i64, i64)\n'

@@ -6,7 +6,7 @@ comparison. 0 is no combination, or, for the play to beat, a lead. Masks are tho
 
 from typing import Any
 
-from tlsim._jit import helper, highest_bit, kernel, lowest_bit, popcount, primitive
+from tlsim._jit import helper, highest_bit, kernel, likely, lowest_bit, popcount, primitive, unlikely
 from tlsim.cards import ONES, TWOS
 from tlsim.rules import N_TARGETS, TARGETS
 from tlsim.shapes import (
@@ -29,6 +29,8 @@ from tlsim.shapes import (
     write_straights,
 )
 
+# The lowest code of a single that chops may beat.
+SINGLE_TWO = SINGLE << 10 | 1 << 6 | 48
 # Chop classes are indices into TARGETS; these formulas hold for its order (asserted here).
 _QUAD_CLASS, _RUN_CLASS = 4, 13
 assert TARGETS[_QUAD_CLASS] == "quad"
@@ -43,6 +45,18 @@ assert TARGETS[5 + 1] == "double-straight-5"
 def code_of(kind: int, length: int, top: int) -> int:
     """Return the code of a play."""
     return kind << 10 | length << 6 | top
+
+
+@primitive
+def code_of_single(card: int) -> int:
+    """Return the code of one card."""
+    return code_of(SINGLE, 1, lowest_bit(card))
+
+
+@primitive
+def is_single(code: int) -> bool:
+    """Return whether a code is that of one card, as bounds: LLVM draws its conclusions from them."""
+    return SINGLE << 10 <= code < (SINGLE + 1) << 10
 
 
 @primitive
@@ -61,6 +75,12 @@ def length_of(code: int) -> int:
 def top_of(code: int) -> int:
     """Return the highest card of a code."""
     return code & 63
+
+
+@primitive
+def as_single(code: int) -> int:
+    """Return the code of one card itself, from bits of which LLVM knows what they say."""
+    return code_of(SINGLE, 1, top_of(code))
 
 
 @helper
@@ -87,10 +107,16 @@ def classify(rules: Any, cards: int) -> int:
     """Return the code of a set of cards, 0 when it is no combination under these rules (section 2)."""
     if cards == 0:
         return 0
-    if cards >> (lowest_bit(cards) & 60) > 15:
+    if unlikely(cards >> (lowest_bit(cards) & 60) > 15):
         return classify_shape(rules, cards)
     n = popcount(cards)
-    return code_of(n, 1, highest_bit(cards)) if n < 4 or cards & rules.quad_cards else 0
+    return code_of(n, 1, highest_bit(cards)) if likely(n < 4) or cards & rules.quad_cards else 0
+
+
+@helper
+def classify_rarely(rules: Any, cards: int) -> int:
+    """Return `classify`, by a call."""
+    return classify(rules, cards)
 
 
 @primitive

@@ -11,14 +11,26 @@ import numpy as np
 
 from tlsim import double_deck
 from tlsim._calls import call_by_address
-from tlsim._jit import from_dtype, lowest_bit, part, policy_kernel, popcount, scalar_kernel, types
+from tlsim._jit import (
+    from_dtype,
+    lowest_bit,
+    opaque,
+    part,
+    policy_kernel,
+    popcount,
+    primitive,
+    scalar_kernel,
+    types,
+    unlikely,
+)
 from tlsim.cards import TWOS
-from tlsim.combos import matches
+from tlsim.combos import SINGLE_TWO, as_single, classify_rarely, code_of_single, is_single, matches
 from tlsim.features import instant_kind, instant_win
 from tlsim.payoffs import pay, pay_instant_win, place_the_rest
 from tlsim.policies import BUILTIN_MODULES, LOWEST, RANDOM
-from tlsim.rng import STREAM, open_stream
+from tlsim.rng import LANES, STREAM, open_lane
 from tlsim.rules import N_TARGETS, RULES
+from tlsim.shapes import holds_chop
 from tlsim.tally import MAX_METRICS
 from tlsim.trading import OFFER, trade_all
 from tlsim.turn import (
@@ -27,9 +39,14 @@ from tlsim.turn import (
     after,
     code_of_play,
     decide,
-    decide_free,
+    decide_single,
     fault_of,
+    fault_of_answer,
+    fault_of_lead,
+    follows,
+    follows_single,
     holds_play,
+    leads,
     next_seat,
     note_beaten,
     note_turn,
@@ -72,6 +89,7 @@ TABLE = np.dtype(
             ("dealt_second", "i8", (MAX_SEATS,)),
             ("sight", VIEW),
             ("streams", STREAM, (MAX_SEATS,)),  # of the policy in each seat
+            ("lanes", LANES),
             ("deal_stream", STREAM),
             ("policy", "i8", (MAX_SEATS,)),  # the number of the policy in each seat …
             ("address", "i8", (MAX_SEATS,)),  # … and its address, 0 for those without
@@ -101,11 +119,27 @@ TABLE = np.dtype(
 
 PLAY_HAND = types.int64(from_dtype(RULES), from_dtype(TABLE), from_dtype(ROW), types.int64, types.int64)
 call_play_hand = call_by_address(PLAY_HAND)
+TWICE = 1 + (1 << 8)  # times a mask of seats: the mask twice in a row, so that a shift turns it
 TRADE_HANDS = types.int64(from_dtype(RULES), from_dtype(TABLE), types.uint64, types.int64)
 call_trade_hands = call_by_address(TRADE_HANDS)
 
 
 # ------------------------------------------------------------------------------------------------ playing it out
+
+# Turns, passes and piles of a hand are counted in one word: this is what a play, a pass and a lead add.
+PLAY, PASS, PILE = 1, 1 | 1 << 16, 1 << 32
+
+
+@primitive
+def turns_of(counts: int) -> int:
+    """Return the number of turns: plays and passes."""
+    return counts & 0xFFFF
+
+
+@primitive
+def passes_of(counts: int) -> int:
+    """Return the number of passes."""
+    return counts >> 16 & 0xFFFF
 
 
 @part
@@ -130,6 +164,66 @@ def take_cards(table: Any, seat: int, hand: int, held: int, cards: int, second: 
 
 
 @part
+def go_out(rules: Any, view: Any, row: Any, seat: int, holding: int) -> int:
+    """Note that a seat has played its last card; return the seats that still hold cards."""
+    row.places[np.uint64(seat)] = rules.players + 1 - popcount(holding)
+    holding ^= 1 << seat
+    view.holding = holding
+    return holding
+
+
+@part
+def answer_singles(rules: Any, table: Any, row: Any, pile: Any, shown: bool, only: int) -> Any:
+    """Let seats answer while a single is to beat, where nothing binds them: most answers. Return how the pile stands.
+
+    `pile`: the seats to be asked, as `after` sees them; a mask of those that have not passed, twice in a row; the
+    counts; the play to beat and its owner; who holds cards. No seats but -1: a fault. With `shown` false it stops at
+    a seat that may hold a chop of the single.
+    """
+    view = table.sight
+    waiting, live, counts, on, owner, holding = pile
+    while waiting != 0 and is_single(on):  # most answers
+        seat = (owner + 1 + lowest_bit(waiting)) & 7
+        hand = table.hands[np.uint64(seat)]
+        if not shown and on >= SINGLE_TWO and unlikely(holds_chop(hand)):
+            break  # what follows knows of chops
+        show_turn(view, seat, hand, 0, on, 0, holding & ~live, turns_of(counts), False, shown, False)
+        if shown:
+            on = as_single(on)
+            cards = decide(rules, table, seat, hand, on, False, False, shown, False, only)
+        else:
+            cards = decide_single(rules, table, seat, hand, on, only)
+        if cards == 0:
+            if shown:
+                note_turn(view, turns_of(counts), seat, 0, 0, False)
+            counts += PASS
+            live &= ~(TWICE << seat)
+            waiting &= waiting - 1
+            continue
+        code = code_of_single(cards)
+        if unlikely(not follows_single(hand, cards, on)):
+            code = classify_rarely(rules, cards)
+            fault = fault_of_answer(rules, hand, on, cards, code)
+            if unlikely(fault != NO_FAULT):
+                holding = stop_at_fault(table, fault, cards, 0, seat, hand, holding, turns_of(counts))
+                return -1, live, counts, on, owner, holding
+            note_beaten(rules, table, row, seat, code, on, 0, 0, -1)
+        if shown:
+            note_turn(view, turns_of(counts), seat, cards, 0, False)
+        counts += PLAY
+        on, owner = code, seat
+        rest = take_cards(table, seat, hand, 0, cards, 0, shown, False)
+        if unlikely(rest == 0):
+            holding = go_out(rules, view, row, seat, holding)
+            live &= ~(TWICE << seat)
+            if is_over(rules, holding):
+                waiting = 0
+                break
+        waiting = (live >> (seat + 1)) & 0x7F
+    return waiting, live, counts, on, owner, holding
+
+
+@part
 def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bool, only: int) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
@@ -139,57 +233,101 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bo
     view = table.sight
     required = view.required
     leader, holding = np.int64(row.leader), (1 << rules.players) - 1
-    turns, passes, piles = 0, 0, 0
+    counts = 0  # plays, passes and piles in one word: registers are scarce in this loop
     while True:
-        piles += 1
-        on, on_cards, on_second, owner, seat, view.on_cards = 0, 0, 0, leader, leader, 0
-        passed, waiting = 0, 0  # masks: seats that passed; those still to be asked for this play, as `after` sees them
-        while True:
-            hand = table.hands[np.uint64(seat)]
+        counts += PILE
+        # The lead …
+        seat = leader
+        if shown or two:
+            view.on_cards = 0
+        hand, held = table.hands[np.uint64(seat)], table.hands_second[np.uint64(seat)] if two else 0
+        show_turn(view, seat, hand, held, 0, 0, 0, turns_of(counts), bound, shown, two)
+        cards = decide(rules, table, seat, hand, 0, True, bound, shown, two, only)
+        second = view.second if two else 0
+        code = code_of_play(rules, cards, second, two)
+        fault = NO_FAULT
+        if two or bound:
+            fault = fault_of(rules, table, seat, hand, held, (0, 0, 0, required, 0), cards, second, code, bound, two)
+        elif unlikely(required != 0) or unlikely(not leads(hand, cards, code)):
+            fault = fault_of_lead(rules, hand, required, cards, code)
+        if unlikely(fault != NO_FAULT):
+            return stop_at_fault(table, fault, cards, second, seat, hand, holding, turns_of(counts))
+        if shown:
+            note_turn(view, turns_of(counts), seat, cards, second, two)
+        counts += PLAY
+        on, on_cards, on_second, owner, required = code, cards, second, seat, 0
+        view.required = 0
+        rest = take_cards(table, seat, hand, held, cards, second, shown, two)
+        if unlikely(rest == 0):
+            holding = go_out(rules, view, row, seat, holding)
+        passed, live = 0, holding * TWICE  # masks: seats that passed on this pile; those that did not, twice in a row
+        waiting = after(holding, seat)  # those still to be asked for this play, as `after` sees them
+        if unlikely(rest == 0) and is_over(rules, holding):
+            waiting = 0
+        # … and the answers.
+        while waiting != 0:
+            if not (bound or two):
+                pile = answer_singles(rules, table, row, (waiting, live, counts, on, owner, holding), shown, only)
+                waiting, live, counts, on, owner, holding = pile
+                if unlikely(waiting < 0):
+                    return holding
+                if waiting == 0:
+                    break
+            seat = (owner + 1 + lowest_bit(waiting)) & 7
+            waiting &= waiting - 1
             again = (passed >> seat) & 1 if bound else 0
-            held = table.hands_second[np.uint64(seat)] if two else 0
-            show_turn(view, seat, hand, held, on, again, passed, turns, bound, shown, two)
-            cards = decide(rules, table, seat, hand, on, bound) if shown else decide_free(rules, table, seat, two, only)
+            if bound and again and not holds_play(rules, table, seat, on, on_cards, on_second, 1):
+                continue
+            hand, held = table.hands[np.uint64(seat)], table.hands_second[np.uint64(seat)] if two else 0
+            those = passed if bound else holding & ~live
+            show_turn(view, seat, hand, held, on, again, those, turns_of(counts), bound, shown, two)
+            on = opaque(on)
+            cards = decide(rules, table, seat, hand, on, False, bound, shown, two, only)
             second = view.second if two else 0
-            code = code_of_play(rules, cards, second, two)
-            last = (on, on_cards, on_second, required, again)
-            fault = fault_of(rules, table, seat, hand, held, last, cards, second, code, bound, two)
-            if fault != NO_FAULT:
-                return stop_at_fault(table, fault, cards, second, seat, holding, turns)
+            if two or bound:
+                code = code_of_play(rules, cards, second, two)
+                last = (on, on_cards, on_second, 0, again)
+                fault = fault_of(rules, table, seat, hand, held, last, cards, second, code, bound, two)
+                if unlikely(fault != NO_FAULT):
+                    return stop_at_fault(table, fault, cards, second, seat, hand, holding, turns_of(counts))
             if shown:
-                note_turn(view, turns, seat, cards, second, two)
-            turns += 1
+                note_turn(view, turns_of(counts), seat, cards, second, two)
             if cards == 0:
-                passes, passed = passes + 1, passed | 1 << seat
-            else:
-                if on != 0 and ((bound and rules.chop_penalties) or not matches(code, on)):
+                counts += PASS
+                passed |= 1 << seat
+                live &= ~(TWICE << seat)
+                continue
+            if not (two or bound):
+                code = code_of_play(rules, cards, second, two)
+            if two or bound or unlikely(not follows(hand, cards, code, on)):
+                if not (two or bound):
+                    fault = fault_of_answer(rules, hand, on, cards, code)
+                    if unlikely(fault != NO_FAULT):
+                        return stop_at_fault(table, fault, cards, second, seat, hand, holding, turns_of(counts))
+                if (bound and rules.chop_penalties) or not matches(code, on):
                     payer = owner if (holding >> owner) & 1 else -1
                     note_beaten(rules, table, row, seat, code, on, on_cards, on_second, payer)
-                on, on_cards, on_second, owner, required = code, cards, second, seat, 0
-                view.required = 0
-                rest = take_cards(table, seat, hand, held, cards, second, shown, two)
-                if rest == 0:
-                    row.places[seat] = rules.players + 1 - popcount(holding)
-                    view.holding = holding = holding ^ 1 << seat
-                    if is_over(rules, holding):
-                        break
-                if bound:
-                    passed = passed & ~(1 << seat) if rules.pass_locks else 0
-                waiting = after(holding if bound and rules.unlocked_classes else holding & ~passed, seat)
-            while waiting != 0:
-                step = lowest_bit(waiting) + 1
-                waiting >>= step
-                seat = (seat + step) & 7
-                asked = not bound or (passed >> seat) & 1 == 0
-                if asked or holds_play(rules, table, seat, on, on_cards, on_second, 1):
+            counts += PLAY
+            on, owner = code, seat
+            if two or bound:
+                on_cards, on_second = cards, second
+            rest = take_cards(table, seat, hand, held, cards, second, shown, two)
+            if unlikely(rest == 0):
+                holding = go_out(rules, view, row, seat, holding)
+                live &= ~(TWICE << seat)
+                if is_over(rules, holding):
                     break
+            if bound:
+                passed = passed & ~(1 << seat) if rules.pass_locks else 0
+            if two or bound:
+                waiting = after(holding if bound and rules.unlocked_classes else holding & ~passed, seat)
             else:
-                break  # back at the owner: the pile is won
+                waiting = (live >> (seat + 1)) & 0x7F
         if bound and table.pile_value != 0:
             settle_pile(table)
         if is_over(rules, holding):
-            view.n_turns = turns
-            row.plays, row.passes, row.piles = turns - passes, passes, piles
+            view.n_turns = turns_of(counts)
+            row.plays, row.passes, row.piles = turns_of(counts) - passes_of(counts), passes_of(counts), counts >> 32
             return holding
         leader = owner if (holding >> owner) & 1 else next_seat(holding, owner)
 
@@ -198,7 +336,7 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bo
 
 
 @part
-def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int, two: bool) -> None:
+def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool, two: bool) -> None:
     """Set the view, the row and the first lead for dealt hands.
 
     `leader` -1: section 4.3 says who leads, and what that must hold; else that seat leads freely.
@@ -212,9 +350,11 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int, two: 
     while seats != 0:
         at = np.uint64(lowest_bit(seats))
         seats &= seats - 1
-        view.left[at] = popcount(table.hands[at])
-        view.played[at] = 0
-        table.owed[at] = 0
+        if shown or two:
+            view.left[at] = popcount(table.hands[at])
+            view.played[at] = 0
+        if bound or two:
+            table.owed[at] = 0
         holders |= 1 << np.int64(at) if table.hands[at] & lowest_dealt != 0 else 0
         if two:
             view.left[at] += popcount(table.hands_second[at])
@@ -264,7 +404,7 @@ def play_dealt(
     rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool, two: bool, only: int
 ) -> int:
     """Play dealt hands to the end into `row` and the view; return the fault that stopped it, NO_FAULT for none."""
-    open_hand(rules, table, row, opening, leader, two)
+    open_hand(rules, table, row, opening, leader, bound, shown, two)
     if rules.instant_wins[0] >= 0 or rules.opening_instant_wins[0] >= 0:
         winner = find_instant_win(rules, table, row, two)
         if winner >= 0:
@@ -272,7 +412,7 @@ def play_dealt(
             return NO_FAULT
     if only == RANDOM:  # all at once is faster than one by one at their first draws
         for seat in range(rules.players):
-            open_stream(table.streams[np.uint64(seat)])
+            open_lane(table.lanes, table.streams[np.uint64(seat)], np.uint64(seat))
     holding = play_out(rules, table, row, bound, shown, two, only)
     if table.fault != NO_FAULT:
         return table.fault

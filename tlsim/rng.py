@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tlsim._jit import add64, helper, high_product, multiply64, primitive
+from tlsim._jit import AHEAD, add64, draw_four, helper, high_product, multiply64, primitive, unlikely
 
 VERSION = 1
 
@@ -72,6 +72,54 @@ def open_stream(stream: Any) -> None:
     stream.s2 = mix64(add64(s0, _PHI))
     stream.s3 = mix64(add64(s1, _PHI))
     stream.is_open = 1
+
+
+# The streams of all seats side by side, for hands in which all draw: each word of all of them is drawn at once, by
+# vector instructions, some words ahead. A seat finds its own by its place in `words`.
+MAX_WORDS = 448  # a seat makes at most 416 decisions: one for each of the 52 cards and eight seats
+LANES = np.dtype(
+    (
+        np.record,
+        [
+            ("state", "u8", (4, 8)),
+            ("words", "u8", (MAX_WORDS, 8)),
+            ("next", "i8", (8,)),  # per seat: the index of its next word among all of them
+            ("stop", "i8"),  # … and where they end
+        ],
+    )
+)
+
+
+@primitive
+def open_lane(lanes: Any, stream: Any, seat: Any) -> None:
+    """Open the stream of a seat beside the others; see `open_stream`."""
+    s0 = mix64(add64(stream.word, stream.seed_mix))
+    s1 = mix64(add64(s0, stream.seed_product) ^ _PHI)
+    lanes.state[0, seat] = s0
+    lanes.state[1, seat] = s1
+    lanes.state[2, seat] = mix64(add64(s0, _PHI))
+    lanes.state[3, seat] = mix64(add64(s1, _PHI))
+    lanes.next[seat] = seat
+    lanes.stop = 0
+
+
+@helper
+def draw_ahead(lanes: Any, players: int) -> None:
+    """Draw the next words of all seats."""
+    draw_four(lanes, lanes.stop)
+    if players > 4:
+        draw_four(lanes, lanes.stop + 4)
+    lanes.stop += 8 * AHEAD
+
+
+@primitive
+def draw_beside(lanes: Any, players: int, seat: Any) -> Any:
+    """Return the next word of a seat, where those of all are drawn at once."""
+    at = lanes.next[seat]
+    if unlikely(at >= lanes.stop):
+        draw_ahead(lanes, players)
+    lanes.next[seat] = at + 8
+    return lanes.words[np.uint64(at >> 3), np.uint64(at & 7)]
 
 
 @primitive

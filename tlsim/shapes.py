@@ -85,18 +85,29 @@ def pair_choices(n: int) -> int:
 
 @primitive
 def runs(p: int, n: int) -> int:
-    """Return the ranks that start n consecutive ones of a presence mask; by doubling, log n steps."""
-    width = 1
-    while 2 * width <= n:
-        p &= p >> (4 * width)
-        width *= 2
-    return p & (p >> (4 * (n - width)))
+    """Return the ranks that start n (1 to 16) consecutive ones of a presence mask; by doubling."""
+    if n <= 4:
+        p &= p >> ((2 * n) & 12)
+        return p & (p >> ((2 * n - 2) & 12))
+    p &= p >> 4
+    p &= p >> 8
+    p &= p >> (4 * min(n - 4, 4))
+    return p & (p >> (4 * max(n - 8, 0)))
 
 
 @primitive
 def quads(h: int) -> int:
     """Return one bit (the lowest of the nibble) for every rank with all four cards in h."""
     return h & (h >> 1) & (h >> 2) & (h >> 3) & ONES
+
+
+@primitive
+def holds_chop(h: int) -> bool:
+    """Return whether h holds a quad, or a pair of each of three ranks in a row: what any chop of one deck needs."""
+    lattice = counts(h)
+    four = (lattice >> 2) & ONES
+    two = ((lattice >> 1) & ONES) | four
+    return four | (two & (two >> 4) & (two >> 8)) != 0
 
 
 # ------------------------------------------------------------------------------------------------ all plays of a shape

@@ -102,7 +102,8 @@ def close_deal(table: Any, rare_at: int, tally: Any) -> None:
     stop = rare_at + RARE if table.any_rare else rare_at
     for m in range(stop):
         x = table.sums[np.uint64(m)]
+        small = np.int64(np.int32(x))  # a metric is below 256 or so, and 40,320 seatings are the most: one instruction
         tally[0, np.uint64(m)] += x
-        tally[1, np.uint64(m)] += x * x
+        tally[1, np.uint64(m)] += small * small
         table.sums[np.uint64(m)] = 0
     table.any_rare = 0

@@ -12,11 +12,11 @@ from tlsim import double_deck
 from tlsim._calls import RAISED as POLICY_RAISED
 from tlsim._calls import apart, call_by_address
 from tlsim._jit import helper, lowest_bit, part, popcount, primitive, types
-from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, matches
+from tlsim.combos import beats, chop_class, classify, keeps_obligations, kind_of, matches, top_of
 from tlsim.features import leftover
 from tlsim.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, random
-from tlsim.rng import draw, draw_open
-from tlsim.shapes import QUAD_RUN
+from tlsim.rng import draw, draw_beside
+from tlsim.shapes import QUAD_RUN, above
 from tlsim.view import C_SIGNATURE, CONTRACT
 
 # What is wrong with a play, as kernels report it.
@@ -95,8 +95,18 @@ def decide_otherwise_when_bound(rules: Any, table: Any, seat: int, hand: int, on
 
 
 @part
-def decide(rules: Any, table: Any, seat: int, hand: int, on: int, bound: bool) -> int:
+def decide(
+    rules: Any, table: Any, seat: int, hand: int, on: int, lead: bool, bound: bool, shown: bool, two: bool, only: int
+) -> int:
     """Return the cards that the policy in a seat plays, whichever it is, or a word that says why it plays none."""
+    if shown:
+        return decide_any(rules, table, seat, hand, on, bound)
+    return decide_free(rules, table, seat, hand, on, lead, two, only)
+
+
+@part
+def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int, bound: bool) -> int:
+    """Return `decide` for any policy."""
     at = np.uint64(seat)
     if table.policy[at] != BY_ADDRESS:
         if bound:
@@ -106,16 +116,31 @@ def decide(rules: Any, table: Any, seat: int, hand: int, on: int, bound: bool) -
 
 
 @part
-def decide_free(rules: Any, table: Any, seat: int, two: bool, only: int) -> int:
+def next_word(rules: Any, table: Any, seat: int, only: int) -> Any:
+    """Return the next random word of a seat; `only` as in `decide_free`."""
+    at = np.uint64(seat)
+    return draw_beside(table.lanes, rules.players, at) if only == RANDOM else draw(table.streams[at])
+
+
+@part
+def decide_free(rules: Any, table: Any, seat: int, hand: int, on: int, lead: bool, two: bool, only: int) -> int:
     """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place.
 
     `only` is the number of the policy in all seats, 0 for either.
     """
-    view, stream = table.sight, table.streams[np.uint64(seat)]
+    view = table.sight
     if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
-        return lowest.choose_free_with_two(rules, view) if two else lowest.choose_free(rules, view)
-    word = draw_open(stream) if only == RANDOM else draw(stream)
-    return random.choose_with_two(rules, view, word) if two else random.choose_free(rules, view, word)
+        return lowest.choose_free_with_two(rules, view) if two else lowest.choose_free(rules, view, hand, on, lead)
+    word = next_word(rules, table, seat, only)
+    return random.choose_with_two(rules, view, word) if two else random.choose_free(rules, view, hand, on, lead, word)
+
+
+@part
+def decide_single(rules: Any, table: Any, seat: int, hand: int, on: int, only: int) -> int:
+    """Return `decide_free` for a single to beat that no chop of the hand beats."""
+    if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
+        return lowest.lowest_single(hand, on)
+    return random.random_single(hand, on, next_word(rules, table, seat, only))
 
 
 @helper
@@ -152,6 +177,24 @@ def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
     return NO_FAULT if code != 0 and kind_of(code) != QUAD_RUN else ILLEGAL
 
 
+@primitive
+def leads(hand: int, cards: int, code: int) -> bool:
+    """Return whether a play can be led, obligations apart: it is held, and a combination that may be."""
+    return cards & ~hand == 0 and 0 < code < QUAD_RUN << 10
+
+
+@primitive
+def follows(hand: int, cards: int, code: int, on: int) -> bool:
+    """Return whether a play is held and beats `on` as its match: what nearly all answers are. No chops."""
+    return cards & ~hand == 0 and on < code and matches(code, on)
+
+
+@primitive
+def follows_single(hand: int, cards: int, on: int) -> bool:
+    """Return `follows` for a single to beat."""
+    return cards & ~hand == 0 and cards & (cards - 1) == 0 and above(cards, top_of(on)) != 0
+
+
 @helper
 def fault_when_bound(
     rules: Any, table: Any, seat: int, hand: int, on: int, on_cards: int, required: int, again: int, cards: int
@@ -161,6 +204,21 @@ def fault_when_bound(
         must_play = rules.must_play != 0 and again == 0 and holds_play(rules, table, seat, on, on_cards, 0, 0)
         return MUST_PLAY if must_play else NO_FAULT
     return NO_FAULT if keeps_obligations(rules, hand, on, required, again, cards) else ILLEGAL
+
+
+@helper
+def fault_of_lead(rules: Any, hand: int, required: int, cards: int, code: int) -> int:
+    """Return what is wrong with a lead, where only the obligation of the first one binds: what `leads` is sure of not."""
+    fault = basic_fault(rules, hand, 0, cards, code)
+    if fault == NO_FAULT and required != 0 and not keeps_obligations(rules, hand, 0, required, 0, cards):
+        return ILLEGAL
+    return fault
+
+
+@helper
+def fault_of_answer(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
+    """Return what is wrong with an answer where nothing binds, not a pass: what `follows` is sure of not."""
+    return basic_fault(rules, hand, on, cards, code)
 
 
 @part
@@ -256,11 +314,13 @@ def settle_pile(table: Any) -> None:
 
 
 @helper
-def stop_at_fault(table: Any, fault: int, cards: int, second: int, seat: int, holding: int, turns: int) -> int:
+def stop_at_fault(
+    table: Any, fault: int, cards: int, second: int, seat: int, hand: int, holding: int, turns: int
+) -> int:
     """Return the seats that hold cards, with the fault and its place noted in the table."""
     table.fault = RAISED if cards == POLICY_RAISED else SCRIPT_ENDS if cards == SCRIPT_IS_OVER else fault
     table.fault_cards, table.fault_second = cards, second
-    table.sight.seat, table.sight.n_turns = seat, turns
+    table.sight.seat, table.sight.hand, table.sight.n_turns = seat, hand, turns
     return holding
 
 
@@ -281,12 +341,11 @@ def show_turn(
     """Write what the seat to act has to know; with `shown` the hand and the play to beat go with the call."""
     if two:
         view.hand_second, view.second = held, 0
-    if bound:
+        view.hand, view.on = hand, on
+    if bound or shown:
         view.asked_again = again
     if shown:
         view.seat, view.passed, view.n_turns = seat, passed, turns
-    else:
-        view.hand, view.on = hand, on
 
 
 @part

@@ -9,7 +9,7 @@ from typing import Any
 
 from tlsim import double_deck
 from tlsim._calls import apart
-from tlsim._jit import helper, lowest_bit, part, popcount, primitive
+from tlsim._jit import helper, likely, lowest_bit, part, popcount, primitive, unlikely
 from tlsim.cards import NO_TWOS, ONES, TWOS
 from tlsim.combos import (
     chop_class,
@@ -36,6 +36,7 @@ from tlsim.shapes import (
     count_at,
     covered,
     double_starts,
+    holds_chop,
     lowest,
     nibble,
     presence,
@@ -96,20 +97,26 @@ def lowest_long(rules: Any, h: int, hi: int, kind: int, length: int) -> int:
 
 
 @primitive
+def lowest_single(h: int, on: int) -> int:
+    """Return `lowest_answer` to a single that no chop of h beats."""
+    return lowest(above(h, top_of(on)))
+
+
+@primitive
 def lowest_match(rules: Any, h: int, on: int) -> int:
     """Return the lowest play of h that matches and beats `on`, 0 for none."""
     hi = above(h, top_of(on))
     kind = kind_of(on)
-    if kind == SINGLE:
+    if likely(kind == SINGLE):
         return lowest(hi)
+    if kind > TRIPLE:  # asked before the rest, or LLVM makes a table of jumps of them all, which nothing predicts
+        return lowest_long(rules, h, hi, kind, length_of(on))
     if kind == PAIR:
         top = lowest(covered(h) & hi)
         return (top | lowest(h & (15 << (lowest_bit(top) & 60)))) & -int(top != 0)  # no branch: a miss is as likely
-    if kind == TRIPLE:
-        rest = h & covered(h)
-        top = lowest(covered(rest) & rest & hi)
-        return (top | (two_lowest(h) & (15 << (lowest_bit(top) & 60)))) & -int(top != 0)
-    return lowest_long(rules, h, hi, kind, length_of(on))
+    rest = h & covered(h)
+    top = lowest(covered(rest) & rest & hi)
+    return (top | (two_lowest(h) & (15 << (lowest_bit(top) & 60)))) & -int(top != 0)
 
 
 @primitive
@@ -117,9 +124,8 @@ def weakest_chop(rules: Any, h: int, classes: int) -> int:
     """Return the lowest play of the weakest chop among the classes that h holds, 0 for none.
 
     Within a line the shortest comes first: any longer double straight holds a shorter one with a lower top card.
-    Few hands hold any chop: a look at quads and double straights of 3 spares them the loop.
     """
-    if classes == 0 or (quads(h) == 0 and double_starts(h, h, 3) == 0):
+    if classes == 0:
         return 0
     for i in range(len(LINES)):
         chop = rules.chop_order[i]
@@ -133,8 +139,12 @@ def weakest_chop(rules: Any, h: int, classes: int) -> int:
 @primitive
 def lowest_answer(rules: Any, h: int, on: int) -> int:
     """Return the lowest play of h that beats `on`, a chop only when nothing matches; 0 when nothing beats it."""
+    kind = kind_of(on)
+    if kind == STRAIGHT:  # no target of chops
+        h &= rules.straight_cards
+        return lowest_straight(h, above(h, top_of(on)), length_of(on))
     play = lowest_match(rules, h, on)
-    if play == 0 and (top_of(on) >= 48 or kind_of(on) >= QUAD):  # anything else is no target
+    if play == 0 and (top_of(on) >= 48 or kind >= QUAD) and unlikely(holds_chop(h)):  # anything else is no target
         return weakest_chop(rules, h, rules.chopped_by[chop_class(on)])
     return play
 
@@ -146,6 +156,8 @@ def longest_from_lowest(rules: Any, h: int) -> int:
     rank = low >> 2
     g = nibble(h, rank)
     n = popcount(g)
+    if presence(h >> low) & 0x110 != 0x110:  # no run of three starts there: most hands
+        return g if n < 4 or g & rules.quad_cards else two_lowest(g) | lowest(g & covered(g) & ~two_lowest(g))
     stop = ONES | 1 << 52
     straight = lowest_bit(~(presence(h & rules.straight_cards) >> low) & stop) >> 2
     double = lowest_bit(~(presence(h & covered(h) & rules.double_cards) >> low) & stop) >> 2
@@ -371,13 +383,13 @@ def choose_with_two(rules: Any, view: Any) -> int:
 
 
 @part
-def choose_free(rules: Any, view: Any) -> int:
+def choose_free(rules: Any, view: Any, hand: int, on: int, lead: bool) -> int:
     """Return the play of the seat to act, where no obligation but that of the first lead binds it."""
-    if view.on != 0:
-        return lowest_answer(rules, view.hand, view.on)
+    if not lead:
+        return lowest_answer(rules, hand, on)
     if view.required != 0 and rules.first_lead == 0:
         return view.required
-    return longest_from_lowest(rules, view.hand)
+    return longest_from_lowest(rules, hand)
 
 
 @part
@@ -387,4 +399,4 @@ def choose(rules: Any, view: Any, stream: Any) -> int:  # noqa: ARG001  # it nev
         return choose_with_two(rules, view)
     if view.asked_again != 0 or last_play_barred(rules, view) != 0:
         return choose_plain(rules, view)
-    return choose_free(rules, view)
+    return choose_free(rules, view, view.hand, view.on, view.on == 0)

@@ -4,7 +4,7 @@ from typing import Any
 
 from tlsim import double_deck
 from tlsim._calls import apart
-from tlsim._jit import helper, kth_bit, lowest_bit, part, popcount, primitive, types
+from tlsim._jit import HAS_PDEP, helper, kth_bit, lowest_bit, part, popcount, primitive, quotient, types, unlikely
 from tlsim.combos import chop_class, class_kind, class_length, kind_of, last_play_barred, legal_plays, length_of, top_of
 from tlsim.features import count_straights
 from tlsim.rng import below, draw
@@ -18,6 +18,7 @@ from tlsim.shapes import (
     count_doubles,
     counts,
     double_starts,
+    holds_chop,
     kth_double,
     kth_pair,
     nibble,
@@ -31,6 +32,13 @@ from tlsim.shapes import (
     up3,
 )
 from tlsim.view import OF_HAND, OF_VIEW_AND_WORD
+
+
+@primitive
+def one_of(cards: int, n: int, k: int) -> Any:
+    """Return one of n cards by k modulo n, and the quotient: k as a number of which each choice is a digit."""
+    rest = quotient(k, n)
+    return kth_bit(cards, k - rest * n), rest
 
 
 @helper
@@ -50,9 +58,8 @@ def kth_straight(h: int, straight_min: int, k: int) -> int:
         rank += 1
     play = 0
     while True:
-        n = count_at(lattice, rank)
-        play |= kth_bit(nibble(h, rank), k % n)
-        k //= n
+        card, k = one_of(nibble(h, rank), count_at(lattice, rank), k)
+        play |= card
         shorter = 1
         for r in range(rank - straight_min + 1, rank):
             shorter *= count_at(lattice, r)
@@ -61,9 +68,8 @@ def kth_straight(h: int, straight_min: int, k: int) -> int:
         k -= shorter
         rank -= 1
     for r in range(rank - straight_min + 1, rank):
-        n = count_at(lattice, r)
-        play |= kth_bit(nibble(h, r), k % n)
-        k //= n
+        card, k = one_of(nibble(h, r), count_at(lattice, r), k)
+        play |= card
     return play
 
 
@@ -100,12 +106,10 @@ def kth_fixed_straight(h: int, hi: int, length: int, k: int) -> int:
         if k >= product:
             k -= product
             continue
-        play = kth_bit(nibble(hi, last), k % n_top)
-        k //= n_top
+        play, k = one_of(nibble(hi, last), n_top, k)
         for r in range(rank, last):
-            n = count_at(lattice, r)
-            play |= kth_bit(nibble(h, r), k % n)
-            k //= n
+            card, k = one_of(nibble(h, r), count_at(lattice, r), k)
+            play |= card
         return play
 
 
@@ -140,6 +144,12 @@ def pairs_at(a: int, b: int, c: int, k: int) -> int:
     No branch: an index below 0 is taken modulo 64, which is past the end of a hand of 20 as well.
     """
     n_a, n_b = popcount(a), popcount(b)
+    if not HAS_PDEP:  # one search costs more than to choose where
+        mask, at, down = a, k, 1
+        mask, at, down = (b, k - n_a, 2) if k >= n_a else (mask, at, down)
+        mask, at, down = (c, k - n_a - n_b, 3) if k >= n_a + n_b else (mask, at, down)
+        top = kth_bit(mask, at)
+        return top | top >> down
     x, y, z = kth_bit(a, k), kth_bit(b, k - n_a), kth_bit(c, k - n_a - n_b)
     return x | x >> 1 | y | y >> 2 | z | z >> 3
 
@@ -151,6 +161,12 @@ def triples_at(a: int, b: int, c: int, k: int) -> int:
     Past the end, and without branches, as `pairs_at`.
     """
     n_a, n_b = popcount(a), popcount(b)
+    if not HAS_PDEP:
+        mask, at, down, lower = a, k, 1, 2
+        mask, at, down, lower = (b, k - n_a, 1, 3) if k >= n_a else (mask, at, down, lower)
+        mask, at, down, lower = (c, k - n_a - n_b, 2, 3) if k >= n_a + n_b else (mask, at, down, lower)
+        top = kth_bit(mask, at)
+        return top | top >> down | top >> lower
     x, y, z = kth_bit(a, k), kth_bit(b, k - n_a), kth_bit(c, k - n_a - n_b)
     return x | x >> 1 | x >> 2 | y | y >> 1 | y >> 3 | z | z >> 2 | z >> 3
 
@@ -185,20 +201,31 @@ def random_lead(rules: Any, h: int, word: Any) -> int:
     n_3 = popcount(d) + popcount(e) + popcount(f)
     n_4 = popcount(four)
     in_straights = h & rules.straight_cards
-    ranks = presence(in_straights)
     n_5 = 0
     n_6 = 0
-    if ranks & (ranks >> 4) & (ranks >> 8) != 0:
-        n_5 = count_straights(counts(in_straights), rules.straight_min)
-    in_doubles = h & rules.double_cards
-    if double_starts(in_doubles, in_doubles, 3) != 0:
-        for length in range(3, rules.double_straight_max + 1):
-            n_6 += count_doubles(in_doubles, in_doubles, length)
+    ranks = presence(h)
+    if ranks & (ranks >> 4) & (ranks >> 8) != 0:  # most hands have no three ranks in a row
+        ranks = presence(in_straights)
+        if ranks & (ranks >> 4) & (ranks >> 8) != 0:
+            n_5 = count_straights(counts(in_straights), rules.straight_min)
+        in_doubles = h & rules.double_cards
+        if unlikely(double_starts(in_doubles, in_doubles, 3) != 0):
+            for length in range(3, rules.double_straight_max + 1):
+                n_6 += count_doubles(in_doubles, in_doubles, length)
     k = below(word, n_1 + n_2 + n_3 + n_4 + n_5 + n_6)
     if k < n_5:
         return kth_straight(in_straights, rules.straight_min, k)
     k -= n_5
-    if k < n_1 + n_2 + n_3 + n_4:  # one of the four is not empty, see above
+    if not HAS_PDEP:
+        if k < n_1:
+            return kth_bit(h, k)
+        if k < n_1 + n_2:
+            return pairs_at(a, b, c, k - n_1)
+        if k < n_1 + n_2 + n_3:
+            return triples_at(d, e, f, k - n_1 - n_2)
+        if k < n_1 + n_2 + n_3 + n_4:
+            return kth_bit(four, k - n_1 - n_2 - n_3) * 15
+    elif k < n_1 + n_2 + n_3 + n_4:  # one of the four is not empty, see above
         of_two, of_three = pairs_at(a, b, c, k - n_1), triples_at(d, e, f, k - n_1 - n_2)
         return kth_bit(h, k) | of_two | of_three | kth_bit(four, k - n_1 - n_2 - n_3) * 15
     return random_long_lead(rules, h, k - n_1 - n_2 - n_3 - n_4)
@@ -219,8 +246,7 @@ def random_chop_or_match(rules: Any, h: int, on: int, word: Any) -> int:
     else:
         n = count_long(rules, h, hi, kind, length)
     total = n + 1
-    holds_chop = quads(h) | double_starts(h, h, 3)
-    classes = rules.chopped_by[chop_class(on)] if holds_chop != 0 else 0
+    classes = rules.chopped_by[chop_class(on)] if holds_chop(h) else 0
     left = classes
     while left != 0:
         chop = lowest_bit(left)
@@ -247,12 +273,27 @@ def random_chop_or_match(rules: Any, h: int, on: int, word: Any) -> int:
 
 
 @helper
-def random_straight(h: int, on: int, word: Any) -> int:
-    """Return a uniform choice of the straights of h that match and beat `on`, and passing."""
-    hi, length = above(h, top_of(on)), length_of(on)
+def random_straight_of(h: int, hi: int, length: int, word: Any) -> int:
+    """Return `random_straight` where there is one."""
     n = count_fixed_straights(h, hi, length)
     k = below(word, n + 1)
     return kth_fixed_straight(h, hi, length, k) if k < n else 0
+
+
+@primitive
+def random_straight(h: int, on: int, word: Any) -> int:
+    """Return a uniform choice of the straights of h that match and beat `on`, and passing."""
+    hi, length = above(h, top_of(on)), length_of(on)
+    if runs(presence(h), length) & (presence(hi) >> (4 * (length - 1))) == 0:
+        return 0
+    return random_straight_of(h, hi, length, word)
+
+
+@primitive
+def random_single(h: int, on: int, word: Any) -> int:
+    """Return `random_answer` to a single that no chop of h beats."""
+    hi = above(h, top_of(on))
+    return kth_bit(hi, below(word, popcount(hi) + 1))
 
 
 @primitive
@@ -264,7 +305,7 @@ def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
     kind = kind_of(on)
     if kind == STRAIGHT:  # no target of chops
         return random_straight(h & rules.straight_cards, on, word)
-    if kind > TRIPLE or top_of(on) >= 48:
+    if kind > TRIPLE or (top_of(on) >= 48 and unlikely(holds_chop(h))):
         return random_chop_or_match(rules, h, on, word)
     hi = above(h, top_of(on))
     if kind == SINGLE:
@@ -366,13 +407,13 @@ def random_first_lead(rules: Any, h: int, card: int, word: Any) -> int:
 
 
 @part
-def choose_free(rules: Any, view: Any, word: Any) -> int:
+def choose_free(rules: Any, view: Any, hand: int, on: int, lead: bool, word: Any) -> int:
     """Return the play of the seat to act, where no obligation but that of the first lead binds it."""
-    if view.on != 0:
-        return random_answer(rules, view.hand, view.on, word)
+    if not lead:
+        return random_answer(rules, hand, on, word)
     if view.required == 0:
-        return random_lead(rules, view.hand, word)
-    return random_first_lead(rules, view.hand, view.required, word) if rules.first_lead != 0 else view.required
+        return random_lead(rules, hand, word)
+    return random_first_lead(rules, hand, view.required, word) if rules.first_lead != 0 else view.required
 
 
 @part
@@ -382,4 +423,4 @@ def choose(rules: Any, view: Any, stream: Any) -> int:
         return choose_with_two(rules, view, draw(stream))
     if view.asked_again | rules.must_play != 0 or last_play_barred(rules, view) != 0:
         return choose_plain(rules, view, draw(stream))
-    return choose_free(rules, view, draw(stream))
+    return choose_free(rules, view, view.hand, view.on, view.on == 0, draw(stream))
