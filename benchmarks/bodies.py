@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from tlsim import api, batch, features, speed
-from tlsim.cards import numbers
-from tlsim.rules import pack
+from tlsim.api.common import make_plan
+from tlsim.api.machine import BENCH_VARIANT
+from tlsim.engine import features
+from tlsim.play import runner, speed
+from tlsim.play.plan import Plan
+from tlsim.rules.cards import numbers, parse_hand
+from tlsim.rules.ruleset import pack
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 
@@ -22,7 +26,7 @@ import naive_hand
 
 Body = Callable[[], int]
 
-PLAN = api._plan(api.BENCH_VARIANT, "lowest", 1, 1, None)
+PLAN = make_plan(BENCH_VARIANT, "lowest", 1, 1, None)
 RULES = PLAN.rules
 
 
@@ -67,8 +71,8 @@ def count_batch(size: int) -> Body:
 
 
 def play_twin(size: int) -> Body:
-    deals = [hand["hands"] for hand in batch.hands(plan_of(size), 0, size)]
-    table = [[tuple(sorted(numbers(api._cards(cards)))) for cards in hands] for hands in deals]
+    deals = [hand["hands"] for hand in runner.hands(plan_of(size), 0, size)]
+    table = [[tuple(sorted(numbers(parse_hand(cards)))) for cards in hands] for hands in deals]
 
     def choose(_: int, position: naive_hand.Position) -> naive.Cards:
         return naive_hand.lowest(RULES, position)
@@ -81,10 +85,10 @@ def play_twin(size: int) -> Body:
 
 
 def play_kernel(size: int) -> Body:
-    runner = batch._Runner(plan_of(size))
+    one = runner.Runner(plan_of(size))
 
     def run() -> int:
-        rows = [runner.hand(deal, 0)[1] for deal in range(size)]
+        rows = [one.hand(deal, 0)[1] for deal in range(size)]
         return sum(int(row["plays"]) + int(row["passes"]) for row in rows)
 
     return run
@@ -95,8 +99,8 @@ def play_batch(size: int) -> Body:
     return lambda: run(size)[1]
 
 
-def plan_of(size: int) -> batch.Plan:
-    return api._plan(api.BENCH_VARIANT, "lowest", size, 1, None)
+def plan_of(size: int) -> Plan:
+    return make_plan(BENCH_VARIANT, "lowest", size, 1, None)
 
 
 BODIES: dict[tuple[str, str], Callable[[int], Body]] = {

@@ -25,7 +25,9 @@ from pathlib import Path
 from statistics import median
 
 import tlsim
-from tlsim import api, machine, speed
+from tlsim.api.common import make_plan
+from tlsim.api.machine import BENCH_VARIANT
+from tlsim.play import machine, speed
 
 FOLDER = Path(__file__).parent
 # Policies by what they are called here, and the mode of limit.c and plain_python.py that plays the same.
@@ -77,7 +79,7 @@ def tlsim_run(
     policy: str,
     threads: int = 1,
     clock: Callable[[], float] = time.process_time,
-    variant: str = api.BENCH_VARIANT,
+    variant: str = BENCH_VARIANT,
     players: int = 4,
 ) -> Sampler:
     """Return a sampler of whole runs, games a second of a clock."""
@@ -92,7 +94,7 @@ def tlsim_run(
 
 def tlsim_count() -> Sampler:
     """Return a sampler of counting the legal leads of dealt hands, hands a second."""
-    plan = api._plan(api.BENCH_VARIANT, "lowest", 1, 1, None)
+    plan = make_plan(BENCH_VARIANT, "lowest", 1, 1, None)
     run = speed.counting(plan.rules, plan.players)
 
     def sample(hands: int) -> float:

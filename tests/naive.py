@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from tlsim.rules import Rules
+from tlsim.rules.ruleset import Rules
 
 Cards = tuple[int, ...]  # sorted
 Kind = tuple[str, int]  # kind and length

@@ -33,7 +33,7 @@ from naive import (
     without,
 )
 
-from tlsim.rules import LINES, Rules
+from tlsim.rules.ruleset import LINES, Rules
 
 # ------------------------------------------------------------------------------------------------ a hand (section 4)
 

@@ -8,7 +8,7 @@ import naive_hand
 from naive import Cards
 from naive_hand import Position
 
-from tlsim.variantfiles import parse_variant
+from tlsim.rules.variantfiles import parse_variant
 
 NOTHING: Cards = ()
 CLASSIC, SOUTHERN, VIET_CONG = (parse_variant(name) for name in ("classic", "southern", "viet-cong"))

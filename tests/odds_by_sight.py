@@ -6,8 +6,8 @@ from functools import cache
 from itertools import combinations
 from math import comb
 
-from tlsim.handcolumns import Deck, columns
-from tlsim.rules import Rules, chop_line
+from tlsim.chances.columns import Deck, columns
+from tlsim.rules.ruleset import Rules, chop_line
 
 Card = tuple[int, int]  # rank (0 the 3s, the last the 2s), suit (spades first, hearts last, the lower half black)
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tlsim.cards import names, parse_hand
-from tlsim.transcript import Hand
-from tlsim.variantfiles import parse_variant
+from tlsim.play.transcript import Hand
+from tlsim.rules.cards import names, parse_hand
+from tlsim.rules.variantfiles import parse_variant
 
 PATH = Path(__file__).parent / "data" / "perft.txt"
 

@@ -1,8 +1,8 @@
 """Hands dealt and played as a test writes them down, through the kernels."""
 
-from tlsim.cards import parse_hand
-from tlsim.rules import Rules
-from tlsim.transcript import Hand
+from tlsim.play.transcript import Hand
+from tlsim.rules.cards import parse_hand
+from tlsim.rules.ruleset import Rules
 
 
 def play(rules: Rules, hands: list[str], turns: str = "", leader: int | None = None, dealer: int = 0) -> Hand:

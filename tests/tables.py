@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from tlsim.errors import InputError
-from tlsim.rules import INSTANT_WINS, LINES, Rules, deal_of, player_counts
-from tlsim.variantfiles import builtin, builtin_names, parse_variant
+from tlsim.rules.ruleset import INSTANT_WINS, LINES, Rules, deal_of, player_counts
+from tlsim.rules.variantfiles import builtin, builtin_names, parse_variant
 
 
 def every_table() -> list[tuple[str, int]]:

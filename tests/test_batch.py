@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from tables import every_table
 
-from tlsim import batch
-from tlsim.batch import Plan, _Runner, blocks, kernels
+from tlsim.engine.policies import Policy, lowest, random
+from tlsim.engine.turn import ILLEGAL, NOT_HELD
 from tlsim.errors import InputError, PlayFault
-from tlsim.policies import Policy, lowest, random
-from tlsim.policies.load import compile_function, parse_policies
-from tlsim.rules import deal_of
-from tlsim.summary import tables
-from tlsim.turn import ILLEGAL, NOT_HELD
-from tlsim.variantfiles import builtin, parse_variant
+from tlsim.play import runner
+from tlsim.play.plan import Plan
+from tlsim.play.runner import Runner, blocks, kernels
+from tlsim.plugins.load import compile_function, parse_policies
+from tlsim.rules.ruleset import deal_of
+from tlsim.rules.variantfiles import builtin, parse_variant
+from tlsim.stats.tables import tables
 
 PLAIN = "southern,instant_wins=none,opening_instant_wins=none"
 
@@ -48,7 +49,7 @@ def test_the_plain_kernel_plays_the_same(variant: str, players: int) -> None:
         plan = plan_of(*policies, variant=variant, players=players)
         bound = rules.unlocked_chops or rules.chop_penalties
         assert bound or kernels(plan)[0] is not kernels(plan, shown=True)[0]
-        plain, full = _Runner(plan).play(0, few, keep=True), _Runner(plan, shown=True).play(0, few, keep=True)
+        plain, full = Runner(plan).play(0, few, keep=True), Runner(plan, shown=True).play(0, few, keep=True)
         assert np.array_equal(plain.tally, full.tally)
         assert plain.rows is not None
         assert full.rows is not None
@@ -157,10 +158,11 @@ def test_bad_plans(changes: dict[str, Any], message: str) -> None:
 
 _SAME_BITS = """
 import numpy as np
-from tlsim import matches
-from tlsim.batch import Plan, _Runner, blocks, kernels
-from tlsim.policies.load import compile_function, parse_policies
-from tlsim.variantfiles import builtin
+from tlsim.play import matches
+from tlsim.play.plan import Plan
+from tlsim.play.runner import Runner, blocks, kernels
+from tlsim.plugins.load import compile_function, parse_policies
+from tlsim.rules.variantfiles import builtin
 for variant, players in [("southern", 4), ("classic", 3)]:
     policies = parse_policies(["lowest"] + ["random"] * (players - 1), players)
     plan = Plan(builtin(variant), players, tuple(policies), 40, 1)
@@ -189,7 +191,7 @@ def test_the_portable_path_and_plain_python_give_the_same_bits(switch: str, tmp_
 def test_a_cache_that_cannot_be_written_costs_one_warning(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    code = "import tlsim._jit as j; assert j.CACHE_FOLDER is None; print('ok')"
+    code = "import tlsim.engine.cache as j; assert j.CACHE_FOLDER is None; print('ok')"
     environment = {**os.environ, "TLSIM_CACHE_DIR": str(blocked)}
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=60
@@ -199,4 +201,4 @@ def test_a_cache_that_cannot_be_written_costs_one_warning(tmp_path: Path) -> Non
 
 
 def test_warm_up() -> None:
-    batch.warm_up()
+    runner.warm_up()

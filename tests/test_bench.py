@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 
 import tlsim
-from tlsim import _jit, api, batch, features, speed
+from tlsim.api.common import make_plan
+from tlsim.api.machine import BENCH_VARIANT
+from tlsim.engine import features, host
+from tlsim.engine.tally import LENGTHS, LENGTHS_AT
 from tlsim.errors import InputError
-from tlsim.rules import pack
-from tlsim.tally import LENGTHS, LENGTHS_AT
+from tlsim.play import runner, speed
+from tlsim.rules.ruleset import pack
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-PLAN = api._plan(api.BENCH_VARIANT, "lowest", 1, 1, None)
+PLAN = make_plan(BENCH_VARIANT, "lowest", 1, 1, None)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +49,7 @@ def test_bench() -> None:
     assert list(result.to_dict()["tables"]) == ["stages", "policies"]
 
 
-@pytest.mark.skipif(not _jit.JIT, reason="half a second without the compiler is a few games: too few for a mean")
+@pytest.mark.skipif(not host.JIT, reason="half a second without the compiler is a few games: too few for a mean")
 def test_decisions_a_game_are_those_of_the_policies() -> None:
     found = {row["policy"]: row for row in tlsim.bench(seconds=0.5).tables["policies"].to_dicts()}
     assert found["lowest"]["decisions_per_game"] == pytest.approx(54.4, abs=1.5)
@@ -72,7 +75,7 @@ def test_stages_do_what_they_say() -> None:
     assert speed.dealing(PLAN.rules, 4)(n) == (n, 0)
     decided = speed.playing(PLAN)(n)
     assert decided == speed.running(PLAN)(n) == speed.running(PLAN, keep_rows=True)(n)
-    blocks = batch.blocks(api._plan(api.BENCH_VARIANT, "lowest", n, 1, None))
+    blocks = runner.blocks(make_plan(BENCH_VARIANT, "lowest", n, 1, None))
     total = np.sum([block.tally for block in blocks], axis=0)
     assert decided == (n, int(total[0, LENGTHS_AT + LENGTHS.index("decisions")]))
 
@@ -122,14 +125,14 @@ def test_plain_python_plays_the_same_game(mode: str, plays: float, passes: float
 
 
 @pytest.mark.skipif(
-    shutil.which("gcc") is None or not _jit.HAS_PDEP,
+    shutil.which("gcc") is None or not host.HAS_PDEP,
     reason="limit.c is built with gcc, and uses the instruction PDEP (BMI2) itself",
 )
 def test_limit_plays_the_same_game(tmp_path: Path) -> None:
     peers = module("peers")
     limit = str(peers.build_limit("gcc", tmp_path))
     means = dict(word.split("=") for word in peers.output_of(limit, "p1", "20000", "1", "1").split()[1:])
-    total: Any = sum(block.tally for block in batch.blocks(api._plan(api.BENCH_VARIANT, "lowest", 500, 1, None)))
+    total: Any = sum(block.tally for block in runner.blocks(make_plan(BENCH_VARIANT, "lowest", 500, 1, None)))
     for name in ("plays", "passes"):
         mean = total[0, LENGTHS_AT + LENGTHS.index(name)] / 500
         assert float(means[name]) == pytest.approx(mean, rel=0.05)

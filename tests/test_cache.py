@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-COMMAND = [sys.executable, "-m", "tlsim.cli", "moves", "3S 3C 4S 5S", "--format", "json"]
+COMMAND = [sys.executable, "-m", "tlsim", "moves", "3S 3C 4S 5S", "--format", "json"]
 
 
 def start(folder: Path, **more: Any) -> "subprocess.Popen[str]":

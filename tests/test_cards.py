@@ -3,8 +3,8 @@ from collections import Counter
 
 import pytest
 
-from tlsim.cards import FULL, join, mask, names, numbers, parse_card, parse_hand, show, split, without
 from tlsim.errors import InputError
+from tlsim.rules.cards import FULL, join, mask, names, numbers, parse_card, parse_hand, show, split, without
 
 
 def test_notation_is_a_fixed_point() -> None:

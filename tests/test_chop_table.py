@@ -11,10 +11,10 @@ import pytest
 from naive import Cards
 from naive_table import cards
 
-from tlsim.cards import numbers, parse_hand
-from tlsim.legal import describe, may_follow, moves
-from tlsim.rules import Rules
-from tlsim.variantfiles import parse_variant
+from tlsim.play.legal import describe, may_follow, moves
+from tlsim.rules.cards import numbers, parse_hand
+from tlsim.rules.ruleset import Rules
+from tlsim.rules.variantfiles import parse_variant
 
 # d3: a double straight of 3; r2: a quad run of 2; s2, d2: a straight, a double straight of 3 that ends in 2.
 CLASSIC = """

@@ -178,7 +178,7 @@ def test_help_is_fast() -> None:
     seconds = []
     for _ in range(5):
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "tlsim.cli", "--help"], capture_output=True, check=True)
+        subprocess.run([sys.executable, "-m", "tlsim", "--help"], capture_output=True, check=True)
         seconds.append(time.perf_counter() - began)
     assert min(seconds) < 0.2
 
@@ -210,7 +210,7 @@ def test_importing_tlsim_is_light_and_its_functions_keep_their_names() -> None:
 
 def test_shell_completion_knows_the_commands() -> None:
     env = os.environ | {"_TLSIM_COMPLETE": "bash_complete", "COMP_WORDS": "tlsim si", "COMP_CWORD": "1"}
-    found = subprocess.run([sys.executable, "-m", "tlsim.cli"], capture_output=True, text=True, check=False, env=env)
+    found = subprocess.run([sys.executable, "-m", "tlsim"], capture_output=True, text=True, check=False, env=env)
     assert found.stdout == "plain,simulate\n"
 
 
@@ -362,11 +362,11 @@ def test_ctrl_c_before_anything_is_done(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from tlsim import _jit
+    from tlsim.engine import cache
 
-    monkeypatch.setattr(_jit, "JIT", True)
-    monkeypatch.setattr(_jit, "_announced", [])
-    monkeypatch.setattr(_jit, "is_compiled", lambda _kernels: False)
+    monkeypatch.setattr(cache, "JIT", True)
+    monkeypatch.setattr(cache, "_announced", [])
+    monkeypatch.setattr(cache, "is_compiled", lambda _kernels: False)
     tlsim.simulate(deals=10, seed=1)
     assert capsys.readouterr().err.startswith("compiling the engine for this machine")
     tlsim.simulate(deals=10, seed=1)
@@ -579,10 +579,10 @@ def test_bench_prints_what_it_measures() -> None:
 
 
 def test_doctor_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tlsim import _jit
+    from tlsim.engine import cache
 
-    monkeypatch.setattr(_jit, "JIT", True)
-    monkeypatch.setattr(_jit, "CACHE_FOLDER", None)
+    monkeypatch.setattr(cache, "JIT", True)
+    monkeypatch.setattr(cache, "CACHE_FOLDER", None)
     assert "set TLSIM_CACHE_DIR" in done("doctor")
 
 

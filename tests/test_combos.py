@@ -3,14 +3,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tlsim import features
-from tlsim._jit import kernel
-from tlsim.cards import names, parse_hand
+from tlsim.engine import features
+from tlsim.engine.compile import kernel
+from tlsim.engine.view import MAX_PLAYS
 from tlsim.errors import InputError
-from tlsim.legal import describe, describe_hand, moves
-from tlsim.rules import pack
-from tlsim.variantfiles import builtin, builtin_names
-from tlsim.view import MAX_PLAYS
+from tlsim.play.legal import describe, describe_hand, moves
+from tlsim.rules.cards import names, parse_hand
+from tlsim.rules.ruleset import pack
+from tlsim.rules.variantfiles import builtin, builtin_names
 
 
 @kernel

@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import tlsim
-from tlsim.cards import names
+from tlsim.chances.deal_check import check, holm
+from tlsim.chances.deal_files import Dealt, read
 from tlsim.cli import main
-from tlsim.dealcheck import check, holm
-from tlsim.dealfile import Dealt, read
+from tlsim.engine.bulk import Deals
 from tlsim.errors import InputError
-from tlsim.handsample import Deals
-from tlsim.variantfiles import parse_variant
+from tlsim.rules.cards import names
+from tlsim.rules.variantfiles import parse_variant
 
 RULES = parse_variant("southern")
 ALPHA = 0.01

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from tlsim import estimate
-from tlsim.estimate import COLUMNS, Distribution, Ratio, mean, proportion, share
+from tlsim.stats import estimate
+from tlsim.stats.estimate import COLUMNS, Distribution, Ratio, mean, proportion, share
 
 
 def test_wilson_against_a_published_example() -> None:

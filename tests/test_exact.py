@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tlsim import features
-from tlsim._jit import kernel, popcount
-from tlsim.cards import TWOS
-from tlsim.deal import deal_hands
-from tlsim.game import TABLE
-from tlsim.rules import INSTANT_WINS, deal_of, pack
-from tlsim.shapes import quads
-from tlsim.variantfiles import parse_variant
+from tlsim.engine import features
+from tlsim.engine.bits import popcount
+from tlsim.engine.compile import kernel
+from tlsim.engine.deal import deal_hands
+from tlsim.engine.shapes import quads
+from tlsim.engine.table import TABLE
+from tlsim.rules.cards import TWOS
+from tlsim.rules.ruleset import INSTANT_WINS, deal_of, pack
+from tlsim.rules.variantfiles import parse_variant
 
 HANDS = comb(52, 13)
 EXACT = {

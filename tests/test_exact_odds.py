@@ -14,13 +14,13 @@ import pytest
 from numpy.typing import NDArray
 from odds_by_sight import Card, cards_of, look
 
+from tlsim.chances.columns import ONE_DECK, Deck, columns
+from tlsim.chances.exact_hands import joint, mean_leads, probability
+from tlsim.chances.exact_tables import deals, holders, lowest_card, lowest_card_holder, shared, undealt
+from tlsim.engine.bulk import fill
 from tlsim.errors import InputError, OutOfReach
-from tlsim.exact import joint, mean_leads, probability
-from tlsim.exact_table import deals, holders, lowest_card, lowest_card_holder, shared, undealt
-from tlsim.handcolumns import ONE_DECK, Deck, columns
-from tlsim.handsample import fill
-from tlsim.rules import Rules
-from tlsim.variantfiles import parse_variant
+from tlsim.rules.ruleset import Rules
+from tlsim.rules.variantfiles import parse_variant
 
 TWO_DECKS = Deck(2)
 HANDS = comb(52, 13)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tlsim._jit import kernel, popcount
-from tlsim.cards import TWOS
-from tlsim.deal import deal_hands
-from tlsim.game import TABLE
-from tlsim.rules import deal_of, pack
-from tlsim.variantfiles import parse_variant
+from tlsim.engine.bits import popcount
+from tlsim.engine.compile import kernel
+from tlsim.engine.deal import deal_hands
+from tlsim.engine.table import TABLE
+from tlsim.rules.cards import TWOS
+from tlsim.rules.ruleset import deal_of, pack
+from tlsim.rules.variantfiles import parse_variant
 
 
 @kernel

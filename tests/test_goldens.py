@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from tlsim.batch import Plan, hands
-from tlsim.handtext import show_hand
-from tlsim.policies.load import parse_policies
-from tlsim.transcript import replay
-from tlsim.variantfiles import builtin, builtin_names
+from tlsim.output.hand_text import show_hand
+from tlsim.play.plan import Plan
+from tlsim.play.runner import hands
+from tlsim.play.transcript import replay
+from tlsim.plugins.load import parse_policies
+from tlsim.rules.variantfiles import builtin, builtin_names
 
 FOLDER = Path(__file__).parent / "goldens"
 # Deals of seed 1 with `random` in every seat: two kinds of chops in a hand, a 2 left with the loser, an instant win;

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from odds_by_sight import look, number_of_leads
 
-from tlsim.exact import joint
-from tlsim.handcolumns import Deck, columns, states
-from tlsim.handsample import Deals, features, fill
-from tlsim.variantfiles import parse_variant
+from tlsim.chances.columns import Deck, columns, states
+from tlsim.chances.exact_hands import joint
+from tlsim.engine.bulk import Deals, features, fill
+from tlsim.rules.variantfiles import parse_variant
 
 VARIANTS = [
     "southern",
@@ -128,8 +128,8 @@ def test_without_compiling() -> None:
     """The kernels run as plain Python, too, and fill the same."""
     code = """
 import numpy as np
-from tlsim.handsample import Deals, features, fill
-from tlsim.rules import Rules
+from tlsim.engine.bulk import Deals, features, fill
+from tlsim.rules.ruleset import Rules
 for deals in (Deals(1, 4, 13, 1), Deals(2, 5, 20, 1), Deals(1, 1, 13, 1, np.array([[-1] * 12 + [4]]), np.ones(1))):
     hands = deals.hands(0, 10)
     print(hands.tolist(), fill(list(features(Rules())), Rules(), hands).tolist())

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tlsim.errors import InputError
-from tlsim.rules import Rules
-from tlsim.variantfiles import builtin_names, from_toml, parse_variant
+from tlsim.rules.ruleset import Rules
+from tlsim.rules.variantfiles import builtin_names, from_toml, parse_variant
 
 PAGE = (Path(__file__).parents[1] / "docs" / "house-rules.md").read_text(encoding="utf-8")
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from tables import every_table, random_rules
 
-from tlsim.batch import Plan, _Runner, hands
-from tlsim.cards import join, mask, names, numbers, parse_card, parse_hand
-from tlsim.legal import describe, may_follow
-from tlsim.policies.load import parse_policies
-from tlsim.rules import Rules, deal_of, player_counts
-from tlsim.transcript import Hand
-from tlsim.variantfiles import parse_variant
+from tlsim.play.legal import describe, may_follow
+from tlsim.play.plan import Plan
+from tlsim.play.runner import Runner, hands
+from tlsim.play.transcript import Hand
+from tlsim.plugins.load import parse_policies
+from tlsim.rules.cards import join, mask, names, numbers, parse_card, parse_hand
+from tlsim.rules.ruleset import Rules, deal_of, player_counts
+from tlsim.rules.variantfiles import parse_variant
 
 
 def walk(rules: Rules, players: int, deal: int) -> None:
@@ -73,7 +74,7 @@ def test_every_hand_ends_and_sums_to_zero(variant: str, players: int, policy: st
     rules = parse_variant(variant)
     few = 20_000 if deal_of(rules, players)[0] == 1 else 500
     plan = Plan(rules, players, tuple(parse_policies([policy], players)), few, 6)
-    rows = _Runner(plan).play(0, plan.deals, keep=True).rows
+    rows = Runner(plan).play(0, plan.deals, keep=True).rows
     assert rows is not None
     assert (rows["payoffs"].astype(int).sum(axis=1) == 0).all()
     places = np.sort(rows["places"][:, :players].astype(int), axis=1)

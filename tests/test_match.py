@@ -17,17 +17,19 @@ from naive import Cards
 from tables import every_table, random_rules
 
 import tlsim
-from tlsim import batch, matches, matchtables, summary
-from tlsim.batch import MAX_MATCH, Plan, _Runner
-from tlsim.cards import parse_card
 from tlsim.cli import main
 from tlsim.cli.progress import ProgressLine
 from tlsim.errors import InputError, PlayFault
-from tlsim.matches import MatchRunner, most_payoff
-from tlsim.policies.load import compile_function, parse_policies
-from tlsim.rules import Rules, player_counts
-from tlsim.transcript import replay
-from tlsim.variantfiles import parse_variant
+from tlsim.play import matches, runner
+from tlsim.play.matches import MatchRunner, most_payoff
+from tlsim.play.plan import MAX_MATCH, Plan
+from tlsim.play.runner import Runner
+from tlsim.play.transcript import replay
+from tlsim.plugins.load import compile_function, parse_policies
+from tlsim.rules.cards import parse_card
+from tlsim.rules.ruleset import Rules, player_counts
+from tlsim.rules.variantfiles import parse_variant
+from tlsim.stats import match_tables, tables
 
 TABLES = every_table()
 Transcript = dict[str, Any]
@@ -42,7 +44,7 @@ def plan_of(
 
 
 def tally_of(plan: Plan, threads: int = 1, block: int | None = None) -> Any:
-    module: Any = matches if plan.match else batch
+    module: Any = matches if plan.match else runner
     return sum(found.tally for found in module.blocks(plan, threads, block=block))
 
 
@@ -124,7 +126,7 @@ def test_the_next_hand_after_instant_wins(every: bool) -> None:
 
 
 def test_the_first_hand_of_a_match_is_a_deal_of_its_own() -> None:
-    (alone,) = batch.hands(plan_of("random", match=None), 35, 36)
+    (alone,) = runner.hands(plan_of("random", match=None), 35, 36)
     assert played(plan_of("random"), 7, 8)[0][0] == alone | {"match": 7}
 
 
@@ -216,7 +218,7 @@ def test_the_bound_of_payoffs_holds_for_random_rules() -> None:
     for _ in range(40):
         rules = random_rules(rng)
         players = rng.choice(player_counts(rules))
-        rows = _Runner(plan_of("random", variant=rules, players=players, match=None)).play(0, 200, keep=True).rows
+        rows = Runner(plan_of("random", variant=rules, players=players, match=None)).play(0, 200, keep=True).rows
         assert rows is not None
         assert abs(rows["payoffs"][:, :players]).max() <= most_payoff(rules, players)
 
@@ -239,8 +241,8 @@ def test_a_fault_says_in_which_match() -> None:
 def test_matches_of_one_hand_are_single_hands(policies: list[str], variant: str) -> None:
     """To the bit, in all tables that both have, but for what the units are called."""
     alone, match = (plan_of(*policies, variant=variant, match=n) for n in (None, 1))
-    single = summary.tables(alone, tally_of(alone))
-    both = matchtables.tables(match, tally_of(match))
+    single = tables.tables(alone, tally_of(alone))
+    both = match_tables.tables(match, tally_of(match))
     assert list(both)[: len(single)] == list(single)
     for name, table in single.items():
         assert both[name].to_dicts() == table.to_dicts()
@@ -282,9 +284,9 @@ def test_money_is_that_of_the_matches() -> None:
     assert rows is not None
     totals = rows["payoffs"].reshape(200, 2, 6, -1).sum(2)
     mine = np.sort(np.concatenate([totals[:, 0, 0], totals[:, 1, 1]])) / 2  # of `lowest`, in both seatings
-    tables = matchtables.tables(plan, tally_of(plan, 2))
+    tables = match_tables.tables(plan, tally_of(plan, 2))
     quantiles = [row["estimate"] for row in tables["quantiles"].to_dicts() if row["policy"] == "lowest"]
-    assert quantiles == [mine[int(np.ceil(q * 400)) - 1] for q in matchtables.QUANTILES]
+    assert quantiles == [mine[int(np.ceil(q * 400)) - 1] for q in match_tables.QUANTILES]
     money = {row["metric"]: row["estimate"] for row in tables["money"].to_dicts() if row["policy"] == "lowest"}
     assert money["payoff"] == pytest.approx(mine.mean())
     assert money["deviation"] == pytest.approx(mine.std())

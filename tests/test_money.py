@@ -3,7 +3,7 @@
 import pytest
 from table_play import payoffs, play, written
 
-from tlsim.variantfiles import parse_variant
+from tlsim.rules.variantfiles import parse_variant
 
 QUIET = "instant_wins=none,opening_instant_wins=none"  # the hands here are small, and may be of one colour
 SOUTHERN, MIEN_NAM, DEM_LA = (parse_variant(f"{name},{QUIET}") for name in ("southern", "mien-nam", "dem-la"))

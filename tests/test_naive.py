@@ -15,8 +15,8 @@ from naive import Cards, PaidChop
 from naive_table import CLASSIC, DEM_LA, MIEN_NAM, NOTHING, ODD, SOUTHERN, VIET_CONG, cards, deal
 from tables import random_table
 
-from tlsim.rules import Rules
-from tlsim.variantfiles import parse_variant
+from tlsim.rules.ruleset import Rules
+from tlsim.rules.variantfiles import parse_variant
 
 VECTORS = Path(__file__).parent / "data/rules.jsonl"
 CASES = [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]

@@ -11,7 +11,7 @@ from naive import Cards
 from naive_hand import Position, Start
 from naive_table import CLASSIC, DEM_LA, MIEN_NAM, ODD, SOUTHERN, VIET_CONG, Script, cards, deal, uniform
 
-from tlsim.rules import Rules
+from tlsim.rules.ruleset import Rules
 
 CHAIN = ("2H", "3S 3C 4S 4C 5S 5C", "8S 8C 8D 8H", "9S 9D 10S 10C JS JC QS QC")
 

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import tlsim
+from tlsim.chances.columns import Deck, columns
+from tlsim.chances.query import condition, parse
 from tlsim.errors import InputError
-from tlsim.handcolumns import Deck, columns
-from tlsim.query import condition, parse
-from tlsim.variantfiles import parse_variant
+from tlsim.rules.variantfiles import parse_variant
 
 KNOWN = columns(parse_variant("southern"), 13)
 DEALS = 100_000

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from table_play import payoffs, play, written
 
-from tlsim import batch, matches
-from tlsim.batch import Plan
-from tlsim.cards import names, parse_hand
-from tlsim.legal import describe, instant_win_name, may_follow, moves
-from tlsim.policies.load import parse_policies
-from tlsim.rules import Rules, player_counts, rule_fields
-from tlsim.variantfiles import differences, parse_variant
+from tlsim.play import matches, runner
+from tlsim.play.legal import describe, instant_win_name, may_follow, moves
+from tlsim.play.plan import Plan
+from tlsim.plugins.load import parse_policies
+from tlsim.rules.cards import names, parse_hand
+from tlsim.rules.ruleset import Rules, player_counts, rule_fields
+from tlsim.rules.variantfiles import differences, parse_variant
 
 QUIET = "instant_wins=none,opening_instant_wins=none"  # small hands may be of one colour
 
@@ -72,7 +72,7 @@ def deals(rules: Rules) -> list[tuple[int, int, int]]:
     """Return each number of players, the cards of a hand, and how often a card is in some deals."""
     found = []
     for players in player_counts(rules):
-        some = [written["hands"] for written in batch.hands(plan_of(rules, players), 0, 5)]
+        some = [written["hands"] for written in runner.hands(plan_of(rules, players), 0, 5)]
         copies = max(max(Counter(card for hand in hands for card in hand).values()) for hands in some)
         found.append((players, len(some[0][0]), copies))
     return found
@@ -86,7 +86,7 @@ def second_hand(rules: Rules) -> bool:
 
 def traded(rules: Rules) -> tuple[str | None, bool]:
     """Return whether four 2s win at once, and whether hands differ from those dealt."""
-    some = list(batch.hands(plan_of(rules, 4), 0, 5))
+    some = list(runner.hands(plan_of(rules, 4), 0, 5))
     return won(FOUR_TWOS)(rules), any(hand.get("dealt", hand["hands"]) != hand["hands"] for hand in some)
 
 

@@ -13,13 +13,15 @@ import numpy as np
 import pytest
 
 import tlsim
-from tlsim import _calls
-from tlsim._jit import JIT
-from tlsim.batch import Plan, _Runner, blocks
+from tlsim.engine import calls
+from tlsim.engine.host import JIT
 from tlsim.errors import InputError, PlayFault
-from tlsim.policies.header import PATH, c_header
-from tlsim.policies.load import parse_policies, parse_policy, parse_trading
-from tlsim.variantfiles import parse_variant
+from tlsim.play.plan import Plan
+from tlsim.play.runner import Runner, blocks
+from tlsim.plugins import compiled
+from tlsim.plugins.header import PATH, c_header
+from tlsim.plugins.load import parse_policies, parse_policy, parse_trading
+from tlsim.rules.variantfiles import parse_variant
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -30,7 +32,7 @@ def tally(*specs: str, variant: str = "southern", players: int = 4, deals: int =
 
 
 def rows_of(plan: Plan, seating: tuple[int, ...]) -> Any:
-    rows: Any = _Runner(plan).play(0, plan.deals, keep=True).rows
+    rows: Any = Runner(plan).play(0, plan.deals, keep=True).rows
     return rows[plan.seatings.index(seating) :: len(plan.seatings)]
 
 
@@ -64,13 +66,13 @@ def test_a_policy_in_its_own_loop_plays_as_by_its_address(bot: Any) -> None:
     spec = bot(f"from tlsim import kit\n{text}kit.chance(stream) < bold + view.left[view.seat] / 26 else 0\n")
     other = bot((EXAMPLES / "lowest.py").read_text(), "other.py")
     policy = parse_policy(f"{spec}:choose,bold=0.2")
-    called = dataclasses.replace(policy, code=_calls.Called(policy.address))
+    called = dataclasses.replace(policy, code=compiled.Called(policy.address))
     assert policy.loop != 0
     plans = [Plan(rules, 4, (policy,) * 4, few, 1), Plan(rules, 4, (called,) * 4, few, 1)]
-    assert _Runner(plans[0]).play_hand == policy.loop != _Runner(plans[1]).play_hand
-    own, by_address = (_Runner(plan).play(0, few).tally for plan in plans)
+    assert Runner(plans[0]).play_hand == policy.loop != Runner(plans[1]).play_hand
+    own, by_address = (Runner(plan).play(0, few).tally for plan in plans)
     assert np.array_equal(own, by_address)
-    assert _Runner(Plan(rules, 4, (policy, parse_policy(f"{other}:choose")) * 2, few, 1)).play_hand != policy.loop
+    assert Runner(Plan(rules, 4, (policy, parse_policy(f"{other}:choose")) * 2, few, 1)).play_hand != policy.loop
 
 
 def test_a_library_in_c_plays_the_same(tmp_path: Path) -> None:
@@ -180,8 +182,8 @@ def test_new_policies_in_several_threads(bot: Any) -> None:
 def test_a_policy_read_before_its_file_changed_plays_as_it_was(bot: Any) -> None:
     one, rules = parse_policy(f"{bot(LOW % 1)}:choose"), parse_variant("southern")
     bot("def choose(rules, view, stream):\n    return 0\n")
-    own = _Runner(Plan(rules, 4, (one,) * 4, 30, 1)).play(0, 30).tally
-    assert np.array_equal(own, _Runner(Plan(rules, 4, tuple(parse_policies(["lowest"], 4)), 30, 1)).play(0, 30).tally)
+    own = Runner(Plan(rules, 4, (one,) * 4, 30, 1)).play(0, 30).tally
+    assert np.array_equal(own, Runner(Plan(rules, 4, tuple(parse_policies(["lowest"], 4)), 30, 1)).play(0, 30).tally)
 
 
 def test_a_changed_file_is_compiled_anew(bot: Any) -> None:
@@ -295,7 +297,7 @@ def test_policies_without_the_compiler(tmp_path: Path) -> None:
 
 
 def test_what_fails_while_a_function_is_bound_is_not_lost() -> None:
-    _calls._FAILED.append(KeyboardInterrupt())
+    calls._FAILED.append(KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
         tlsim.replay(deal=0, seed=1)
-    assert not _calls._FAILED
+    assert not calls._FAILED

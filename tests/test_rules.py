@@ -7,7 +7,7 @@ import pytest
 from tables import random_rules
 
 from tlsim.errors import InputError
-from tlsim.rules import (
+from tlsim.rules.ruleset import (
     LINES,
     TARGETS,
     Rules,
@@ -19,7 +19,7 @@ from tlsim.rules import (
     player_counts,
     rule_fields,
 )
-from tlsim.variantfiles import builtin, builtin_names, differences, from_toml, parse_variant, to_toml
+from tlsim.rules.variantfiles import builtin, builtin_names, differences, from_toml, parse_variant, to_toml
 
 WINS = ("dragon", "five-pair-straight", "four-twos", "six-pairs")  # of mien-nam and dem-la (section 6)
 

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 import tlsim
-from tlsim import trading
-from tlsim._jit import kernel
-from tlsim.batch import Plan, _Runner, blocks, hands
-from tlsim.cards import mask, numbers, parse_card, split
+from tlsim.engine import trading
+from tlsim.engine.compile import kernel
 from tlsim.errors import InputError, PlayFault
-from tlsim.policies.load import parse_policies, parse_trading
-from tlsim.rules import deal_of, pack
-from tlsim.transcript import replay
-from tlsim.variantfiles import parse_variant
+from tlsim.play.plan import Plan
+from tlsim.play.runner import Runner, blocks, hands
+from tlsim.play.transcript import replay
+from tlsim.plugins.load import parse_policies, parse_trading
+from tlsim.rules.cards import mask, numbers, parse_card, split
+from tlsim.rules.ruleset import deal_of, pack
+from tlsim.rules.variantfiles import parse_variant
 
 TABLES = [("viet-cong,trading=yes,cards=17", 3), ("viet-cong,trading=yes", 4), ("classic,trading=yes,cards=equal", 5)]
 Cards = tuple[int, ...]
@@ -35,7 +36,7 @@ def best_swap(rules: Any, offers: Any) -> int:
 
 
 def value(cards: Cards) -> int:
-    """Return the hand value as `tlsim.trading.hand_value` words it."""
+    """Return the hand value as `tlsim.engine.trading.hand_value` words it."""
     count = Counter(card // 4 for card in cards)
     total = sum(card // 4 for card in cards)
     total += sum((6 if n >= 2 else 0) + (8 if n >= 3 else 0) + (16 if n >= 4 else 0) for n in count.values())
@@ -44,7 +45,7 @@ def value(cards: Cards) -> int:
 
 
 def ways(cards: Cards, n: int) -> list[Cards]:
-    """Return the ways to give n cards, in the order of `tlsim.trading.next_give`."""
+    """Return the ways to give n cards, in the order of `tlsim.engine.trading.next_give`."""
     different = sorted(set(cards))
     if n == 1:
         return [(card,) for card in different]
@@ -138,7 +139,7 @@ def test_a_policy_of_ones_own(write: Any) -> None:
     one = [block.tally for block in blocks(plan, 1, block=7)]
     assert np.array_equal(sum(one), sum(block.tally for block in blocks(plan, 2)))
     assert plan.as_dict()["trade"] == spec
-    assert not np.array_equal(sum(one), _Runner(plan_of("viet-cong,trading=yes", 4, 60)).play(0, 60).tally)
+    assert not np.array_equal(sum(one), Runner(plan_of("viet-cong,trading=yes", 4, 60)).play(0, 60).tally)
     for written in hands(plan_of("viet-cong,trading=yes", 4, 3, f"{spec},n=2", match=3), 0, 3):
         assert [len(hand) for hand in written["hands"]] == [13] * 4
         assert replay(plan.rules, written) == written

@@ -10,14 +10,15 @@ import pytest
 from naive import Cards
 from tables import every_table, random_rules
 
-from tlsim import combos, double_deck, features, legal
-from tlsim._jit import kernel
-from tlsim.cards import mask, numbers
-from tlsim.policies import lowest
-from tlsim.policies import random as random_policy
-from tlsim.rules import INSTANT_WINS, Rules, deal_of, pack, player_counts
-from tlsim.variantfiles import parse_variant
-from tlsim.view import VIEW
+from tlsim.engine import features, one_deck, two_decks
+from tlsim.engine.compile import kernel
+from tlsim.engine.policies import lowest
+from tlsim.engine.policies import random as random_policy
+from tlsim.engine.view import VIEW
+from tlsim.play import legal
+from tlsim.rules.cards import mask, numbers
+from tlsim.rules.ruleset import INSTANT_WINS, Rules, deal_of, pack, player_counts
+from tlsim.rules.variantfiles import parse_variant
 
 ONE_DECK = [(spec, players) for spec, players in every_table() if deal_of(parse_variant(spec), players)[0] == 1]
 
@@ -34,7 +35,7 @@ def fast_lowest(rules: Any, views: Any) -> int:
 
 @kernel
 def may_pass(rules: Any, views: Any) -> bool:
-    return double_deck.may_pass(rules[0], views[0])
+    return two_decks.may_pass(rules[0], views[0])
 
 
 @kernel
@@ -107,12 +108,12 @@ class Position:
     def set(self, hand: Cards, on: Cards | None, required: int | None, again: bool) -> None:
         view = self.views[0]
         view["hand"], view["on_cards"] = mask(hand), mask(on or ())
-        view["on"] = combos._classify(self.packed, mask(on or ()))
+        view["on"] = one_deck._classify(self.packed, mask(on or ()))
         view["required"] = 0 if required is None else 1 << required
         view["asked_again"] = again
 
     def legal(self) -> list[int]:
-        n = combos._write_moves(self.packed, self.views)
+        n = one_deck._write_moves(self.packed, self.views)
         return [int(play) for play in self.views[0]["plays"][:n]]
 
 

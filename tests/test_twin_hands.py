@@ -14,12 +14,13 @@ import pytest
 from naive import Cards
 from tables import every_table, random_table
 
-from tlsim.batch import Plan, _Runner
-from tlsim.cards import parse_card
-from tlsim.policies.load import parse_policies
-from tlsim.rules import TARGETS, Rules
-from tlsim.transcript import replay, transcript
-from tlsim.variantfiles import parse_variant
+from tlsim.play.plan import Plan
+from tlsim.play.runner import Runner
+from tlsim.play.transcript import replay, transcript
+from tlsim.plugins.load import parse_policies
+from tlsim.rules.cards import parse_card
+from tlsim.rules.ruleset import TARGETS, Rules
+from tlsim.rules.variantfiles import parse_variant
 
 HANDS_OF_RANDOM_RULES = 20  # each rule set
 
@@ -62,7 +63,7 @@ class Lineup:
 
     def __init__(self, rules: Rules, players: int, policies: list[str], seed: int) -> None:
         self.plan = Plan(rules, players, tuple(parse_policies(policies, players)), 1 << 30, seed)
-        self.runner = _Runner(self.plan, shown=True)
+        self.runner = Runner(self.plan, shown=True)
         distinct = [policy.name for policy in self.plan.distinct]
         self.seatings = [[distinct[policy] for policy in seating] for seating in self.plan.seatings]
 

@@ -10,14 +10,14 @@ import pytest
 from naive import Cards
 from tables import every_table, random_table
 
-from tlsim import double_deck, features
-from tlsim._jit import kernel
-from tlsim.cards import join, mask, numbers, split
-from tlsim.policies import lowest
-from tlsim.policies import random as random_policy
-from tlsim.rules import INSTANT_WINS, Rules, deal_of, pack
-from tlsim.variantfiles import parse_variant
-from tlsim.view import VIEW
+from tlsim.engine import features, two_decks
+from tlsim.engine.compile import kernel
+from tlsim.engine.policies import lowest
+from tlsim.engine.policies import random as random_policy
+from tlsim.engine.view import VIEW
+from tlsim.rules.cards import join, mask, numbers, split
+from tlsim.rules.ruleset import INSTANT_WINS, Rules, deal_of, pack
+from tlsim.rules.variantfiles import parse_variant
 
 TABLES = [(spec, players) for spec, players in every_table() if deal_of(parse_variant(spec), players)[0] == 2]
 
@@ -39,17 +39,17 @@ def random_choice(rules: Any, views: Any, word: Any) -> int:
 
 @kernel
 def may_pass(rules: Any, views: Any) -> bool:
-    return double_deck.may_pass(rules[0], views[0])
+    return two_decks.may_pass(rules[0], views[0])
 
 
 @kernel
 def leftover(rules: Any, h: int, s: int) -> int:
-    return double_deck.leftover(rules[0], h, s)
+    return two_decks.leftover(rules[0], h, s)
 
 
 @kernel
 def instant_win(rules: Any, h: int, s: int, opening: int) -> int:
-    priority = double_deck.instant_win(rules[0], h, s, opening)
+    priority = two_decks.instant_win(rules[0], h, s, opening)
     return features.instant_kind(rules[0], priority) if priority >= 0 else -1
 
 
@@ -89,7 +89,7 @@ class Position:
         view = self.views[0]
         view["hand"], view["hand_second"] = split(mask(hand))
         view["on_cards"], view["on_second"] = split(mask(on or ()))
-        view["on"] = double_deck._classify(self.packed, *split(mask(on or ())))
+        view["on"] = two_decks._classify(self.packed, *split(mask(on or ())))
         view["required"] = 0 if required is None else 1 << required
         view["asked_again"] = again
 
@@ -108,7 +108,7 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
     required = min(hand) if on is None and rng.random() < 0.3 and rules.first_lead != "free" else None
     position.set(hand, on, required, again)
     where = (rules, hand, on, required, again)
-    n = double_deck._write_moves(packed, position.views)
+    n = two_decks._write_moves(packed, position.views)
     written = [join(*both) for both in zip(view["plays"][:n], view["plays_second"][:n], strict=True)]
     here = naive_hand.Position(rules, 0, hand, on, None, required, again, (), frozenset())
     legal = here.legal
@@ -126,7 +126,7 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
         *rng.sample(sorted(legal), min(3, len(legal))),
         tuple(sorted(rng.sample(hand, rng.randint(1, min(6, len(hand)))))),
     ):
-        code = int(double_deck._classify(packed, *split(mask(play))))
+        code = int(two_decks._classify(packed, *split(mask(play))))
         kind = naive.classify(rules, play)
         assert bool(code) == bool(kind), where
         assert not kind or ((code >> 6) & 15, code & 63) == (kind[1], max(play)), where

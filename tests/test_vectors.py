@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tlsim.cards import mask, parse_card
-from tlsim.legal import describe, may_follow
-from tlsim.variantfiles import builtin
+from tlsim.play.legal import describe, may_follow
+from tlsim.rules.cards import mask, parse_card
+from tlsim.rules.variantfiles import builtin
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "data" / "rules.jsonl").read_text().splitlines()]
 

@@ -4,19 +4,42 @@ One function a command, with the name of the command: `tlsim.simulate(...)`. Eac
 that `import tlsim` costs nothing.
 """
 
-import sys
-from types import ModuleType
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tlsim.api import bench, doctor, hand, moves, policies, replay, simulate, variants, warmup
-    from tlsim.api_odds import check_deals, odds
-    from tlsim.result import Interrupted, Result
+    from tlsim.api.cards import hand, moves
+    from tlsim.api.catalogue import policies, variants
+    from tlsim.api.machine import bench, doctor, warmup
+    from tlsim.api.odds import check_deals, odds
+    from tlsim.api.play import replay, simulate
+    from tlsim.errors import InputError, PlayFault
+    from tlsim.output.result import Interrupted, Result
 
     __version__: str
 
+# Where each public name lives. No folder of the package has one of these names: importing it would hide the function.
+_HOMES = {
+    "InputError": "errors",
+    "Interrupted": "output.result",
+    "PlayFault": "errors",
+    "Result": "output.result",
+    "bench": "api.machine",
+    "check_deals": "api.odds",
+    "doctor": "api.machine",
+    "hand": "api.cards",
+    "moves": "api.cards",
+    "odds": "api.odds",
+    "policies": "api.catalogue",
+    "replay": "api.play",
+    "simulate": "api.play",
+    "variants": "api.catalogue",
+    "warmup": "api.machine",
+}
 __all__ = [
+    "InputError",
     "Interrupted",
+    "PlayFault",
     "Result",
     "__version__",
     "bench",
@@ -37,12 +60,9 @@ def __getattr__(name: str) -> Any:
     """Return a public name, importing what it needs (PEP 562)."""
     if name == "__version__":
         return _version()
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tlsim import api, api_odds, result
-
-    of_hands = name in ("check_deals", "odds")
-    return getattr(result if name in ("Interrupted", "Result") else api_odds if of_hands else api, name)
+    return getattr(import_module(f"tlsim.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
@@ -58,18 +78,3 @@ def _version() -> str:
         return metadata.version("tlsim")
     except metadata.PackageNotFoundError:
         return "0+unknown"
-
-
-class _Package(ModuleType):
-    """The package, where the functions `policies` and `variants` keep their names.
-
-    Importing the subpackages `tlsim.policies` and `tlsim.variants` would put the modules in their place; they stay
-    reachable as `from tlsim.policies import …`.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in __all__ and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -11,7 +11,7 @@ Cards are bits of a mask: card `4*rank + suit`, rank 0 the 3s to 12 the 2s, suit
 *code* is a play as one number: kind, length and top card (`kind`, `length`, `top`); `view.on` is the code of the play
 to beat, 0 to lead. With two decks a second mask holds the cards that are there twice (`view.hand_second`, …), and a
 policy that plays both copies of a card writes it to `view.second`. All of it also works in Python, slowly, for
-`python:` policies. The fields of a view are in `tlsim.view`, those of the rules in `tlsim.rules.RULES`.
+`python:` policies. The fields of a view are in `tlsim.engine.view`, those of the rules in `tlsim.rules.ruleset.RULES`.
 """
 
 import inspect
@@ -19,14 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from tlsim import combos, double_deck, features, shapes
-from tlsim._calls import apart
-from tlsim._jit import JIT, highest_bit, inlined_kernel, lowest_bit, popcount, types
-from tlsim.cards import FULL
-from tlsim.policies import lowest, random
-from tlsim.rng import below, draw
-from tlsim.shapes import DOUBLE_STRAIGHT, KINDS, PAIR, QUAD, QUAD_RUN, SINGLE, STRAIGHT, TRIPLE
-from tlsim.view import CONTRACT, OF_HAND
+from tlsim.engine import features, one_deck, shapes, two_decks
+from tlsim.engine.bits import highest_bit, lowest_bit, popcount
+from tlsim.engine.calls import apart
+from tlsim.engine.compile import inlined_kernel
+from tlsim.engine.host import JIT, types
+from tlsim.engine.policies import lowest, random
+from tlsim.engine.rng import below, draw
+from tlsim.engine.shapes import DOUBLE_STRAIGHT, KINDS, PAIR, QUAD, QUAD_RUN, SINGLE, STRAIGHT, TRIPLE
+from tlsim.engine.view import CONTRACT, OF_HAND
+from tlsim.rules.cards import FULL
 
 # The kinds that `kind` returns.
 assert tuple(range(1, len(KINDS))) == (SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOUBLE_STRAIGHT, QUAD_RUN)
@@ -41,13 +43,13 @@ def legal_plays(rules: Any, view: Any) -> int:
 
     With two decks their second copies are in `view.plays_second[0:n]`.
     """
-    return double_deck.legal_plays_of_either(rules, view)
+    return two_decks.legal_plays_of_either(rules, view)
 
 
 @inlined_kernel
 def may_pass(rules: Any, view: Any) -> bool:
     """Return whether the seat to act may pass. Overwrites `view.plays`."""
-    return double_deck.may_pass(rules, view)
+    return two_decks.may_pass(rules, view)
 
 
 @inlined_kernel
@@ -80,37 +82,37 @@ def longest_from_lowest(rules: Any, hand: int) -> int:
 @inlined_kernel
 def code(rules: Any, cards: int, second: int = 0) -> int:
     """Return the code of cards, 0 when they are no combination under these rules."""
-    return double_deck.classify(rules, cards, second) if rules.decks == 2 else combos.classify(rules, cards)
+    return two_decks.classify(rules, cards, second) if rules.decks == 2 else one_deck.classify(rules, cards)
 
 
 @inlined_kernel
 def beats(rules: Any, code: int, on: int) -> bool:
     """Return whether a play beats another, by its top card or as a chop; both are codes (`ties` apart: two decks)."""
-    return combos.beats(rules, code, on)
+    return one_deck.beats(rules, code, on)
 
 
 @inlined_kernel
 def is_chop(code: int, on: int) -> bool:
     """Return whether a play that beats `on` is a chop: one that does not match it."""
-    return not combos.matches(code, on)
+    return not one_deck.matches(code, on)
 
 
 @inlined_kernel
 def kind(code: int) -> int:
     """Return the kind of a code: SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOUBLE_STRAIGHT, QUAD_RUN; 0 for a lead."""
-    return combos.kind_of(code)
+    return one_deck.kind_of(code)
 
 
 @inlined_kernel
 def length(code: int) -> int:
     """Return the length of a code: cards of a straight, pairs of a double straight, quads of a run, else 1."""
-    return combos.length_of(code)
+    return one_deck.length_of(code)
 
 
 @inlined_kernel
 def top(code: int) -> int:
     """Return the number of the highest card of a code."""
-    return combos.top_of(code)
+    return one_deck.top_of(code)
 
 
 # ------------------------------------------------------------------------------------------------ hands

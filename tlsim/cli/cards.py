@@ -2,7 +2,7 @@
 
 import click
 
-from tlsim import api
+import tlsim
 from tlsim.cli.common import FORMATS, cards_argument, emit, example, format_option, variant_option
 
 
@@ -17,7 +17,7 @@ def hand(cards: tuple[str, ...], variant: str, form: str) -> None:
 
     Cards are a rank (3 4 5 6 7 8 9 10 J Q K A 2) and a suit (S C D H, or ♠ ♣ ♦ ♥), in any order.
     """
-    emit(api.hand(cards, variant), form)
+    emit(tlsim.hand(cards, variant), form)
 
 
 @click.command(epilog=example("tlsim moves 7S 7D 8H 2C --on 6H", "tlsim moves 3S 3H 4C 5D --opening -v classic"))
@@ -30,4 +30,4 @@ def moves(cards: tuple[str, ...], on: str | None, opening: bool, variant: str, f
     """List every legal play of a hand, to lead or on the play to beat. The JSON has them as lists of cards (`moves`),
     and whether passing is legal (`pass`).
     """
-    emit(api.moves(cards, on, opening, variant), form)
+    emit(tlsim.moves(cards, on, opening, variant), form)

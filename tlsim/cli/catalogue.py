@@ -2,7 +2,8 @@
 
 import click
 
-from tlsim import api
+import tlsim
+from tlsim.api.catalogue import include_folder
 from tlsim.cli.common import FORMATS, emit, example, format_option
 
 
@@ -20,7 +21,7 @@ def variants(name: str | None, diff: tuple[str, str] | None, form: str) -> None:
     """List the built-in variants; with SPEC print its rules in words, each with its value and its section of the rule
     book, or with --format toml as a commented file to write house rules from.
     """
-    result = api.variants(name, diff)
+    result = tlsim.variants(name, diff)
     if form == "toml":
         click.echo(result.to_toml(), nl=False)
     else:
@@ -38,6 +39,6 @@ def policies(spec: str | None, include: bool, form: str) -> None:
     (python:mybot.py:choose), or a function of a shared library (lib:./bot.so:choose).
     """
     if include:
-        click.echo(api.include_folder())
+        click.echo(include_folder())
         return
-    emit(api.policies(spec), form)
+    emit(tlsim.policies(spec), form)

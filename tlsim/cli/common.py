@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tlsim import api
+from tlsim.api.common import DEFAULT_DEALS, DEFAULT_LEVEL, DEFAULT_POLICY, DEFAULT_VARIANT
 from tlsim.cli import example as example
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
-    from tlsim.result import Result
+    from tlsim.output.result import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ def parse_count(text: str) -> int:
 variant_option = click.option(
     "-v",
     "--variant",
-    default=api.DEFAULT_VARIANT,
+    default=DEFAULT_VARIANT,
     show_default=True,
     metavar="SPEC",
     help="A built-in variant or a TOML file, with changes: southern,pass_locks=no.",
@@ -47,7 +47,7 @@ policy_option = click.option(
     "--policy",
     "policies",
     multiple=True,
-    default=[api.DEFAULT_POLICY],
+    default=[DEFAULT_POLICY],
     show_default=True,
     metavar="SPEC",
     help="A policy, once for all seats or once a seat: a built-in name, or a function as mybot.py:choose,greed=0.3.",
@@ -57,7 +57,7 @@ players_option = click.option("--players", type=int, help="Players at the table;
 deals_option = click.option(
     "-n",
     "--deals",
-    default=f"{api.DEFAULT_DEALS:_}",
+    default=f"{DEFAULT_DEALS:_}",
     show_default=True,
     metavar="N",
     callback=lambda _context, _option, text: parse_count(text),
@@ -75,9 +75,7 @@ match_option = click.option(
     help="Play matches of N hands: the first out of a hand leads the next, the loser deals it.",
 )
 threads_option = click.option("--threads", type=int, help="Without, all cores; the result does not depend on it.")
-level_option = click.option(
-    "--level", type=float, default=api.DEFAULT_LEVEL, show_default=True, help="Of the intervals."
-)
+level_option = click.option("--level", type=float, default=DEFAULT_LEVEL, show_default=True, help="Of the intervals.")
 plot_option = click.option(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -111,21 +109,21 @@ def save_plot(result: "Result", path: Path) -> None:
 
 def emit(result: "Result", form: str) -> None:
     """Print a result to stdout in one of `FORMATS`."""
-    from tlsim import render
+    from tlsim.output import text
 
     if form == "json":
         click.echo(result.to_json())
     elif form == "csv":
-        click.echo(render.csv(result.tables), nl=False)
+        click.echo(text.csv(result.tables), nl=False)
     elif form == "markdown":
-        click.echo(render.markdown(result.tables))
+        click.echo(text.markdown(result.tables))
     else:
         click.echo(result.to_text(**text_options()))
 
 
 def text_options() -> dict[str, Any]:
     """Return how to show text on stdout: width, colour and suit symbols, which only a terminal gets."""
-    from tlsim.render import WIDTH
+    from tlsim.output.text import WIDTH
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     width = min(WIDTH, shutil.get_terminal_size().columns) if is_terminal else WIDTH

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import tlsim
-from tlsim import api_odds
+from tlsim.api.odds import DEFAULT_ALPHA
 from tlsim.cli import FAULT, INTERRUPTED
 from tlsim.cli.common import (
     FORMATS,
@@ -58,7 +58,7 @@ def odds(events: tuple[str, ...], plot: Path | None, form: str, **asked: Any) ->
     """
     line, stopped = ProgressLine(sys.stderr), None
     try:
-        result = api_odds.odds(*events, progress=line, **asked)
+        result = tlsim.odds(*events, progress=line, **asked)
     except tlsim.Interrupted as stop:
         result, stopped = stop.result, stop
     finally:
@@ -75,9 +75,7 @@ def odds(events: tuple[str, ...], plot: Path | None, form: str, **asked: Any) ->
     "check-deals", epilog=example("tlsim check-deals hands.jsonl", "tlsim check-deals deals.csv --alpha 0.001")
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--alpha", type=float, default=api_odds.DEFAULT_ALPHA, show_default=True, help="The chance of a false alarm."
-)
+@click.option("--alpha", type=float, default=DEFAULT_ALPHA, show_default=True, help="The chance of a false alarm.")
 @variant_option
 @format_option(*FORMATS)
 def check_deals(file: Path, alpha: float, variant: str, form: str) -> int:
@@ -89,6 +87,6 @@ def check_deals(file: Path, alpha: float, variant: str, form: str) -> int:
     seat in each cell; or columns deal, seat and cards. "detectable" is the relative effect that a test would have found
     nine times in ten. Exit code 1: the shuffle is not fair.
     """
-    result = api_odds.check_deals(file, variant, alpha)
+    result = tlsim.check_deals(file, variant, alpha)
     emit(result, form)
     return 0 if result.tables["tests"]["fair"].all() else FAULT

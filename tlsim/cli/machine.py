@@ -2,7 +2,8 @@
 
 import click
 
-from tlsim import api
+import tlsim
+from tlsim.api.machine import DEFAULT_SECONDS
 from tlsim.cli.common import FORMATS, emit, example, format_option
 
 
@@ -10,7 +11,7 @@ from tlsim.cli.common import FORMATS, emit, example, format_option
 @click.option(
     "--seconds",
     type=float,
-    default=api.DEFAULT_SECONDS,
+    default=DEFAULT_SECONDS,
     show_default=True,
     metavar="S",
     help="About how long to measure, in all.",
@@ -22,18 +23,18 @@ def bench(seconds: float, form: str) -> None:
 
     Rates are per second of CPU time: the median of samples taken in turns, the lowest and the highest.
     """
-    emit(api.bench(seconds), form)
+    emit(tlsim.bench(seconds), form)
 
 
 @click.command(epilog=example("tlsim doctor"))
 @format_option(*FORMATS)
 def doctor(form: str) -> None:
     """Show versions, processor, cache folder and cores, and what is wrong and what to do about it."""
-    emit(api.doctor(), form)
+    emit(tlsim.doctor(), form)
 
 
 @click.command(epilog=example("tlsim warmup"))
 @format_option(*FORMATS)
 def warmup(form: str) -> None:
     """Compile the engine for this machine now, so that no later command waits for it."""
-    emit(api.warmup(), form)
+    emit(tlsim.warmup(), form)

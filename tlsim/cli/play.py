@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 import tlsim
-from tlsim import api
 from tlsim.cli import INTERRUPTED
 from tlsim.cli.common import (
     FORMATS,
@@ -30,7 +29,7 @@ from tlsim.cli.progress import ProgressLine
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
-    from tlsim.result import Result
+    from tlsim.output.result import Result
 
 _CHUNK = 256  # hands that replay holds in memory at once
 
@@ -73,7 +72,7 @@ def simulate(
     """
     line = ProgressLine(sys.stderr, "deals" if match is None else "matches")
     try:
-        result = api.simulate(variant, policies, deals, seed, players, threads, level, line, match, trade)
+        result = tlsim.simulate(variant, policies, deals, seed, players, threads, level, line, match, trade)
     except tlsim.Interrupted as stop:
         line.clear()
         emit(stop.result, form)
@@ -127,7 +126,7 @@ def replay(
     first, stop = _parse_deals(deal)
     chunk = max(1, _CHUNK // max(1, match or 1))
     for start in range(first, stop, chunk) or (first,):
-        result = api.replay(variant, policies, seed, (start, min(start + chunk, stop)), players, match, trade)
+        result = tlsim.replay(variant, policies, seed, (start, min(start + chunk, stop)), players, match, trade)
         seed = result.plan["seed"]
         if form == "text":
             click.echo(("\n" if start > first else "") + result.to_text(**text_options()))

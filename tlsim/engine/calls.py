@@ -1,0 +1,144 @@
+"""Calls by address: how a kernel calls another one that it was not compiled with.
+
+An address is that of a C function, so records cross as plain pointers.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+from tlsim.engine.compile import F, kernel, primitive
+from tlsim.engine.host import JIT
+
+# isort: split
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_WORD = ir.IntType(64)
+
+# Without the compiler an address is a number in this table.
+PLAIN: dict[int, Callable[..., Any]] = {}
+
+
+def call_by_address(signature: Any) -> Any:
+    """Return `call(address, arguments) -> value` for functions of the C calling convention: records are pointers.
+
+    `arguments` is a tuple. Those that the function does not take are ignored, as C has it.
+    """
+    if not JIT:
+        return _call_plain
+    result, arguments_type = signature.return_type, types.Tuple(signature.args)
+
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        values = cgutils.unpack_tuple(builder, args[1])
+        function_type = ir.FunctionType(context.get_value_type(result), [value.type for value in values])
+        return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), values)
+
+    @intrinsic
+    def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001  # their types are always the same
+        return result(types.int64, arguments_type), codegen
+
+    return call
+
+
+def _call_plain(address: int, arguments: Sequence[Any]) -> Any:
+    """Call without the compiler: a function of Python by its number, or C code, which gets the addresses of records."""
+    if int(address) in PLAIN:
+        return PLAIN[int(address)](*arguments)
+    words = [one.__array_interface__["data"][0] if isinstance(one, np.void) else int(one) for one in arguments]
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(words))(int(address))(*words)
+
+
+def address_of(function: Any, signature: Any) -> int:
+    """Return the address, valid in this process, of a kernel's C function; compile it for `signature`, or load it."""
+    if not JIT:
+        PLAIN[id(function)] = function
+        return id(function)
+    if signature.args not in function.overloads:
+        function.compile(signature)
+    compiled = function.overloads[signature.args]
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+
+
+_APART: dict[str, Any] = {}  # functions that are bound when first called: they live as long as the process
+_FAILED: list[BaseException] = []  # what happened while one of them was bound
+
+
+def apart(signature: Any) -> Callable[[F], F]:
+    """Return a decorator: a function that kernels call now and then is a kernel of its own, bound when first called.
+
+    Callers hold none of its code and need not wait for it: they call through a slot, as one calls a shared library.
+    (Measured: with the rare parts of its helpers in its code, a new policy takes twice as long to compile.)
+    """
+
+    def decorate(body: F) -> F:
+        if not JIT:
+            return body
+        name = f"{body.__module__}.{body.__qualname__}"
+        _make_slot(name, kernel(body), signature)
+
+        def load_slot(_context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+            place = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, _WORD, name)
+            return builder.load(place)
+
+        @intrinsic
+        def address(_context: Any) -> Any:
+            return types.int64(), load_slot
+
+        @primitive
+        def through(*arguments: Any) -> Any:
+            return call(address(), arguments)
+
+        call = call_by_address(signature)
+        return cast("F", through)
+
+    return decorate
+
+
+def _make_slot(name: str, compiled: Any, signature: Any) -> None:
+    """Make the slot `name` of compiled code: it holds a Python function, which puts the kernel in its place."""
+    slot = ctypes.c_void_p()
+    words = (ctypes.c_void_p if isinstance(argument, types.Record) else ctypes.c_int64 for argument in signature.args)
+    function_type = ctypes.CFUNCTYPE(ctypes.c_int64, *words)
+
+    @function_type
+    def bind_first(*arguments: Any) -> int:
+        try:
+            slot.value = address_of(compiled, signature)
+        except BaseException as error:  # Ctrl-C as well: C code, which called, knows no exceptions
+            _FAILED.append(error)
+            return 0
+        return int(function_type(slot.value)(*arguments))
+
+    slot.value = ctypes.cast(bind_first, ctypes.c_void_p).value
+    binding.add_symbol(name, ctypes.addressof(slot))
+    _APART[name] = compiled, signature, slot, bind_first
+
+
+def apart_kernels() -> list[Any]:
+    """Return the kernels of all functions that are apart."""
+    return [compiled for compiled, *_ in _APART.values()]
+
+
+def bind(names: Iterable[str]) -> None:
+    """Bind functions that are apart, by module and name, before they are called: compile them, or load them."""
+    for compiled, signature, slot, _ in (_APART[f"tlsim.{name}"] for name in names if JIT):
+        slot.value = address_of(compiled, signature)
+
+
+def raise_failed() -> None:
+    """Raise what happened while a function was bound, if anything: the kernels that called it went on with 0."""
+    if _FAILED:
+        raise _FAILED.pop()
+
+
+def warm_up() -> None:
+    """Bind all functions that are apart."""
+    bind(name.removeprefix("tlsim.") for name in _APART)
+
+
+# What the C function of a policy returns when the policy raises an exception: no card is that bit.
+POLICY_RAISED = -(1 << 63)

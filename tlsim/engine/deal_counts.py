@@ -1,0 +1,161 @@
+"""Classes of deals by the million: each goes on in all ways that one hand can draw, and equal ones are added up.
+
+A deal is a *key*: the number of the set of cards gone, then the classes of its hands, as the digits of one number.
+Deals are kept in a hash table (open addressing); `tlsim.chances.exact_tables` says what they mean.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tlsim.engine.bits import add64, high_product, multiply64
+from tlsim.engine.compile import helper, kernel
+
+Ints = NDArray[np.integer[Any]]
+
+_LISTED = 128  # draws that are added to a hash table at once
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: Fibonacci hashing
+
+
+@helper
+def _list_draws(
+    hands: Any, gone: Any, row: int, hand: int, powers: Any, draws: Any, n_slots: int, n: int, listed: Any
+) -> int:
+    """Write what one deal becomes to `listed` from n on: deal, draw, key, and where it may be in the table."""
+    first, n_ways, to, gone_after, _ = draws
+    start, last = first[hands[row, hand], gone[row]], hands.shape[1] - hand
+    for draw in range(start, start + n_ways[hands[row, hand], gone[row]]):
+        after, place, key = to[draw], 0, 1 + gone_after[draw] * powers[last]
+        for i in range(1, last):
+            other = hands[row, hand + i]
+            place += other < after
+            key += other * powers[i - (other < after)]
+        key += after * powers[place]
+        at = high_product(multiply64(np.uint64(key), _SPREAD), np.uint64(n_slots))
+        listed[0, n], listed[1, n], listed[2, n], listed[3, n] = row, draw, key, np.int64(at)
+        n += 1
+    return n
+
+
+@helper
+def _add_listed(ways: Any, ways_to_draw: Any, slots: Any, n: int, listed: Any) -> int:
+    """Add n listed draws to the hash table, after a look at all their slots: the processor waits for memory once.
+
+    Returns a number that is never negative, which the compiler does not know.
+    """
+    looked = 0
+    for e in range(n):
+        looked |= slots[listed[3, e], 0]
+    for e in range(n):
+        row, draw, key, slot = listed[0, e], listed[1, e], listed[2, e], listed[3, e]
+        while slots[slot, 0] != key and slots[slot, 0] != 0:
+            slot = slot + 1 if slot + 1 < len(slots) else 0
+        slots[slot, 0] = key
+        for m in range(ways.shape[1]):
+            more = multiply64(ways[row, m], ways_to_draw[draw])
+            slots[slot, 1 + m] = np.int64(add64(np.uint64(slots[slot, 1 + m]), more))
+    return looked
+
+
+@helper
+def _take_out(slots: Any, bits: int, hand: int, moduli: Any, prefix: Any, n: int, found: Any) -> int:
+    """Move the deals of a hash table, reduced, to `found` from row n on, behind `prefix`; return the end."""
+    hands, gone, ways = found
+    for slot in range(len(slots)):
+        key = slots[slot, 0] - 1
+        if key >= 0:
+            slots[slot, 0] = 0
+            for i in range(hand):
+                hands[n, i] = prefix[i]
+            for i in range(hands.shape[1] - 1, hand - 1, -1):
+                hands[n, i] = key & ((1 << bits) - 1)
+                key >>= bits
+            gone[n] = key
+            ways[n, 0] = np.uint64(slots[slot, 1])
+            slots[slot, 1] = 0
+            for m in range(len(moduli)):
+                ways[n, 1 + m] = slots[slot, 2 + m] % np.int64(moduli[m])
+                slots[slot, 2 + m] = 0
+            n += 1
+    return n
+
+
+@helper
+def _end_of_group(hands: Any, row: int, hand: int) -> int:
+    """Return the first row from `row` on that differs from it before `hand`."""
+    stop = row + 1
+    while stop < len(hands):
+        for i in range(hand):
+            if hands[stop, i] != hands[row, i]:
+                return stop
+        stop += 1
+    return stop
+
+
+@kernel
+def _draw_all(
+    hands: Any, gone: Any, ways: Any, hand: int, bits: int, draws: Any, moduli: Any, most: int, found: Any
+) -> int:
+    """Write to `found` what the deals become; return how many, -1 when it takes more than `most` numbers.
+
+    Only deals that are equal before `hand` can become equal: they stand together, and are added up in a hash table
+    which, but for those of the first hand, the nearest cache holds. A slot is a key plus one (0: empty) and the ways
+    by modulus, side by side in memory. `draws` is first, n_ways, class after, set gone after, ways.
+    """
+    n_ways, n_later, width = draws[1], hands.shape[1] - hand, 1 + ways.shape[1]
+    powers = np.array(
+        [1 << (bits * i) for i in range(n_later - 1, -1, -1)] + [1 << (bits * n_later) if hand > 0 else 0]
+    )
+    listed = np.empty((4, _LISTED + n_ways.max()), np.int64)
+    slots, row, n = np.zeros((64, width), np.int64), 0, 0
+    while row < len(hands):
+        stop, size = _end_of_group(hands, row, hand), 0
+        for r in range(row, stop):
+            size += n_ways[hands[r, hand], gone[r]]
+        size += size // 8 + 1  # about two draws in three differ, at most all
+        if size * width > 4 * most:  # of the last draws, into one table, a third or a quarter differ
+            return -1
+        if size > len(slots):
+            slots = np.zeros((2 * size if stop < len(hands) else size, width), np.int64)
+        waiting, looked = 0, 0
+        for r in range(row, stop):
+            waiting = _list_draws(hands, gone, r, hand, powers, draws, size, waiting, listed)
+            if waiting >= _LISTED or r == stop - 1:
+                looked |= _add_listed(ways, draws[4], slots[:size], waiting, listed)
+                waiting = 0
+        n = _take_out(slots[:size], bits, hand, moduli, hands[row], n, found)
+        if n * width > most or looked < 0:
+            return -1
+        row = stop
+    return n
+
+
+KERNELS = [_draw_all]
+
+
+def draw_all(
+    hands: Ints, gone: Ints, ways: Ints, hand: int, draws: tuple[Ints, ...], moduli: Ints, most: int
+) -> tuple[Ints, Ints, Ints] | None:
+    """Let one hand of each deal draw in all ways; return hands, sets gone and ways of the different deals.
+
+    Hands draw from the last to the first: those after `hand` are sorted, and deals with equal hands before it stand
+    together, as they do in what is returned. Nothing is gone any more after the first hand. `None` when there would be
+    more than `most` numbers, keys or ways, or keys too large. The first of the ways are remainders to 2^64; the others
+    stay below their moduli, at most 2^32, times at most 70, and up to 2^24 of those are added up: no overflow in int64.
+    """
+    n_hands = hands.shape[1]
+    bits = max(int(hands.max(initial=0)), int(draws[2].max(initial=0))).bit_length()
+    if int(draws[3].max(initial=0)).bit_length() + bits * (n_hands - hand) > 62:
+        return None
+    most_rows = int(draws[1][hands[:, hand], gone].sum())
+    found = [np.empty((most_rows, *part.shape[1:]), part.dtype) for part in (hands, gone, ways)]
+    n = _draw_all(hands, gone, ways, hand, bits, draws, moduli, most, tuple(found))
+    return None if n < 0 else (found[0][:n], found[1][:n], found[2][:n])
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache."""
+    one, zero = np.ones((1, 1), np.int64), np.zeros((1, 1), np.int64)
+    draws = zero, one, one[0].astype(np.int16), zero[0], one[0].astype(np.uint64)
+    draw_all(zero.astype(np.int16), zero[0], one.astype(np.uint64), 0, draws, np.ones(0, np.uint64), 1000)

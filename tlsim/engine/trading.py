@@ -1,0 +1,188 @@
+"""Trading after the deal (RULES.md, section 8): who swaps which cards, before instant wins and the first lead.
+
+The pairs of seats are visited in random order, and a *trading policy* says for each what the two swap. It is a function
+`trade(rules, offer, stream)` of three records: it sees both hands in the `OFFER`, writes to it what each of the two
+gives, as many cards each way, and returns 1; or it returns 0 for no swap.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tlsim.engine import two_decks
+from tlsim.engine.bits import kth_bit, lowest_bit, popcount
+from tlsim.engine.calls import call_by_address
+from tlsim.engine.compile import helper, primitive
+from tlsim.engine.host import from_dtype, types
+from tlsim.engine.rng import STREAM, TRADE, below, draw, set_key
+from tlsim.engine.shapes import count_at, presence
+from tlsim.engine.two_decks import at_least, lattice_of, size_of
+from tlsim.engine.view import MAX_PARAMS, PARAMS
+from tlsim.rules.cards import NO_TWOS
+from tlsim.rules.ruleset import RULES
+
+# Two hands that may trade, and what they trade; second copies (two decks) in masks of their own.
+OFFER = np.dtype(
+    (
+        np.record,
+        [
+            ("a", "i8"),  # the cards of one of the two …
+            ("a_second", "i8"),
+            ("b", "i8"),  # … and of the other
+            ("b_second", "i8"),
+            ("give_a", "i8"),  # what one gives the other …
+            ("give_a_second", "i8"),
+            ("give_b", "i8"),  # … and gets for it
+            ("give_b_second", "i8"),
+        ],
+    )
+)
+SIGNATURES = [
+    types.int64(from_dtype(RULES), from_dtype(OFFER), from_dtype(STREAM), *[types.float64] * n)
+    for n in range(MAX_PARAMS + 1)
+]
+call_trade = call_by_address(types.int64(*SIGNATURES[0].args, from_dtype(PARAMS)))
+
+# The hand value: what a rank with 2, 3, 4 cards adds, and each rank of a run of three and more.
+_PAIR, _TRIPLE, _QUAD, _IN_RUN = 6, 8, 16, 3
+
+
+# ------------------------------------------------------------------------------------------------ the built-in policy
+
+
+@primitive
+def hand_value(h: int, s: int) -> int:
+    """Return the hand value that the built-in policy goes by: the higher, the fewer and stronger its plays.
+
+    Every card counts its rank, 0 for a 3 to 12 for a 2; to that a rank with two cards adds 6, with three 8 more, with
+    four 16 more, and every rank of a run of three or more ranks, 2s apart, 3. What one hand wins in ranks by a swap the
+    other loses, so both improve only when it makes sets or runs.
+    """
+    lattice = lattice_of(h, s)
+    value = 0
+    for rank in range(13):
+        value += rank * count_at(lattice, rank)
+    value += _PAIR * popcount(at_least(lattice, 2)) + _TRIPLE * popcount(at_least(lattice, 3))
+    ranks = presence(h & NO_TWOS)
+    starts = ranks & (ranks >> 4) & (ranks >> 8)
+    in_run = starts | starts << 4 | starts << 8
+    return value + _QUAD * popcount(at_least(lattice, 4)) + _IN_RUN * popcount(in_run)
+
+
+@primitive
+def joined(h: int, s: int, c: int, t: int) -> Any:
+    """Return the cards of two sets together, held at least once and held twice; no card is there three times."""
+    return h | c, s | t | (h & c)
+
+
+@helper
+def value_after(h: int, s: int, give: int, give_second: int, get: int, get_second: int) -> int:
+    """Return the hand value after a swap."""
+    once, twice = joined(two_decks.rest_of(h, s, give, give_second), s & ~give, get, get_second)
+    return hand_value(once, twice)
+
+
+@helper
+def next_give(h: int, s: int, k: int, n: int) -> Any:
+    """Return the k-th way to give n (1 or 2) cards of a hand: its cards and those of them twice; 0 past the end.
+
+    Two cards: the pairs of different cards by the higher, then what is there twice.
+    """
+    size = popcount(h)
+    if n == 1:
+        return (kth_bit(h, k), 0) if k < size else (0, 0)
+    high = 1
+    while high < size and k >= high:
+        k -= high
+        high += 1
+    if high < size:
+        return kth_bit(h, high) | kth_bit(h, k), 0
+    card = kth_bit(s, k) if k < popcount(s) else 0
+    return card, card
+
+
+@helper
+def best_swap(rules: Any, offer: Any, stream: Any) -> int:  # noqa: ARG001  # the contract of a trading policy
+    """Make the one-for-one or two-for-two swap that improves both hands, and their sum the most; the first of equals.
+
+    Returns 0 when no swap improves both.
+    """
+    before_a, before_b = hand_value(offer.a, offer.a_second), hand_value(offer.b, offer.b_second)
+    best = 0
+    for n in range(1, 3):
+        k = 0
+        give_a, twice_a = next_give(offer.a, offer.a_second, 0, n)
+        while give_a != 0:
+            j = 0
+            give_b, twice_b = next_give(offer.b, offer.b_second, 0, n)
+            while give_b != 0:
+                gain_a = value_after(offer.a, offer.a_second, give_a, twice_a, give_b, twice_b) - before_a
+                gain_b = value_after(offer.b, offer.b_second, give_b, twice_b, give_a, twice_a) - before_b
+                if gain_a > 0 and gain_b > 0 and gain_a + gain_b > best:
+                    best = gain_a + gain_b
+                    offer.give_a, offer.give_a_second = give_a, twice_a
+                    offer.give_b, offer.give_b_second = give_b, twice_b
+                j += 1
+                give_b, twice_b = next_give(offer.b, offer.b_second, j, n)
+            k += 1
+            give_a, twice_a = next_give(offer.a, offer.a_second, k, n)
+    return 1 if best > 0 else 0
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+
+@primitive
+def is_held(h: int, s: int, c: int, t: int) -> bool:
+    """Return whether a hand holds cards."""
+    return c & ~h == 0 and t & ~(s & c) == 0
+
+
+@helper
+def swap(table: Any, first: int, second: int) -> bool:
+    """Carry out the swap of an offer between two seats; return whether it may be."""
+    offer = table.offer
+    a, a_second, b, b_second = offer.give_a, offer.give_a_second, offer.give_b, offer.give_b_second
+    h, s = table.hands[first], table.hands_second[first]
+    g, q = table.hands[second], table.hands_second[second]
+    if size_of(a, a_second) != size_of(b, b_second) or not (is_held(h, s, a, a_second) and is_held(g, q, b, b_second)):
+        return False
+    rest, rest_second = two_decks.rest_of(h, s, a, a_second), s & ~a
+    table.hands[first], table.hands_second[first] = joined(rest, rest_second, b, b_second)
+    rest, rest_second = two_decks.rest_of(g, q, b, b_second), q & ~b
+    table.hands[second], table.hands_second[second] = joined(rest, rest_second, a, a_second)
+    return True
+
+
+@helper
+def trade_all(rules: Any, table: Any, seed: Any, deal: int) -> bool:
+    """Let the pairs of seats trade, in random order; return whether all trades are ones that may be.
+
+    `table.before` keeps the hands as they were dealt, `table.dealt` gets those after it.
+    """
+    players, stream, offer = rules.players, table.trade_stream, table.offer
+    set_key(stream, seed, deal, TRADE, 0)
+    for seat in range(players):
+        table.before[seat], table.before_second[seat] = table.hands[seat], table.hands_second[seat]
+    left = (1 << (players * (players - 1) // 2)) - 1
+    n = popcount(left)
+    while n > 0:
+        pair = kth_bit(left, below(draw(stream), n))
+        left ^= pair
+        n -= 1
+        first, second = 0, lowest_bit(pair)  # pair k of (0, 1), (0, 2), (1, 2), (0, 3), …
+        while second > first:
+            second -= first + 1
+            first += 1
+        first, second = second, first + 1
+        offer.a, offer.a_second = table.hands[first], table.hands_second[first]
+        offer.b, offer.b_second = table.hands[second], table.hands_second[second]
+        if table.trade == 0:
+            agreed = best_swap(rules, offer, stream)
+        else:
+            agreed = call_trade(table.trade, (rules, offer, stream, table.trade_params))
+        if agreed != 0 and not swap(table, first, second):
+            return False
+    for seat in range(players):
+        table.dealt[seat], table.dealt_second[seat] = table.hands[seat], table.hands_second[seat]
+    return True

@@ -1,0 +1,1 @@
+"""What users see: results, text, figures. Imports what is above."""

@@ -1,0 +1,168 @@
+"""The transcript of a hand (RULES.md, section 11) as readable text."""
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tlsim.errors import InputError
+from tlsim.output.text import SEPARATOR, WIDTH, fold_parts
+from tlsim.rules.cards import FULL, RANKS, TWOS, mask, names, parse_card, show, without
+from tlsim.rules.ruleset import Rules, chop_line
+from tlsim.rules.variantfiles import parse_variant
+
+_LONGEST_NAME = 30  # of a policy
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a seat plays: a mask of cards, none for a pass; whether it chops."""
+
+    seat: int
+    cards: int
+    is_chop: bool = False
+
+
+def show_hands(
+    transcripts: Iterable[Mapping[str, Any]], rules: Rules | None = None, *, symbols: bool = True, width: int = WIDTH
+) -> Iterator[str]:
+    """Yield transcripts as `show_hand` does, those of a match with what each seat has won so far."""
+    match, totals = None, list[float]()
+    for one in transcripts:
+        if "match" not in one:
+            yield show_hand(one, rules, symbols=symbols, width=width)
+            continue
+        before, match = match, (one["match"], one["policies"])
+        totals = list(map(operator.add, totals, one["payoffs"])) if match == before else one["payoffs"]
+        yield show_hand(one, rules, symbols=symbols, width=width, totals=totals)
+
+
+def show_hand(
+    transcript: Mapping[str, Any],
+    rules: Rules | None = None,
+    *,
+    symbols: bool = True,
+    width: int = WIDTH,
+    totals: Sequence[float] = (),
+) -> str:
+    """Return a transcript as text that fits `width`: the hands, the piles, the result.
+
+    `rules` tell where a pile ends; without them they are those of the transcript's variant, and for a file of the
+    user's, whose name says nothing, the defaults. `symbols` shows suits as on a terminal, otherwise as in files.
+    `totals` are shown beside the payoffs.
+    """
+    cards_text = show if symbols else lambda cards: " ".join(names(cards))
+    hands = [_mask(hand) for hand in transcript["hands"]]
+    policies = [_short(name) for name in transcript["policies"]]
+    lines = fold_parts(_head(transcript, cards_text), SEPARATOR, width)
+    for seat, (policy, hand) in enumerate(zip(policies, hands, strict=True)):
+        lines += _labelled(f"  seat {seat}  {policy.ljust(max(map(len, policies)))}", [cards_text(hand)], width)
+    for n, pile in enumerate(piles(transcript, rules or _rules_of(transcript)), 1):
+        entries = []
+        for turn in pile:
+            hands[turn.seat] = without(hands[turn.seat], turn.cards)
+            play = ("chops with " if turn.is_chop else "") + cards_text(turn.cards) if turn.cards else "pass"
+            entries.append(f"{turn.seat}: {play}" + ("" if hands[turn.seat] else " (out)"))
+        lines += _labelled(f"  pile {n}".ljust(9), entries, width)
+    return "\n".join([*lines, *_result(transcript, hands, cards_text, totals)])
+
+
+def _mask(cards: Sequence[str]) -> int:
+    return mask(map(parse_card, cards))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 2] + " …"
+
+
+def _labelled(label: str, entries: Sequence[str], width: int) -> list[str]:
+    """Return a label with its entries beside it, folded between them."""
+    folded = fold_parts(entries, "   ", width - len(label) - 2)
+    return [f"{label if i == 0 else ' ' * len(label)}  {line}" for i, line in enumerate(folded)]
+
+
+def _head(transcript: Mapping[str, Any], cards_text: Callable[[int], str]) -> list[str]:
+    lead = f"seat {transcript['leader']} leads"
+    if transcript["required"]:
+        lead += f", with {cards_text(_mask([transcript['required']]))}"
+    return [
+        *([f"match {transcript['match']}"] if "match" in transcript else []),
+        f"deal {transcript['index']}",
+        f"seed {transcript['seed']}",
+        transcript["variant"],
+        "opening hand" if transcript["opening"] else "later hand",
+        f"seat {transcript['dealer']} deals",
+        lead,
+    ]
+
+
+def _result(
+    transcript: Mapping[str, Any], left: Sequence[int], cards_text: Callable[[int], str], totals: Sequence[float]
+) -> list[str]:
+    """Return place and payoff of each seat, its total if there is one, and what it still holds."""
+    won = transcript["instant_win"]
+    lines = [f"  seat {won['player']} wins at once: {won['kind']}"] if won else []
+    for seat, (place, payoff) in enumerate(zip(transcript["places"], transcript["payoffs"], strict=True)):
+        held = f"holds {cards_text(left[seat])}" if left[seat] and not won else ""
+        total = f"total {totals[seat]:+5g}  " if totals else ""
+        lines.append(f"  seat {seat}  place {place}  {payoff:+5g}  {total}{held}".rstrip())
+    return lines
+
+
+# ------------------------------------------------------------------------------------------------ piles
+
+
+def _rules_of(transcript: Mapping[str, Any]) -> Rules:
+    try:
+        return parse_variant(transcript["variant"])
+    except InputError:
+        return Rules()
+
+
+def piles(transcript: Mapping[str, Any], rules: Rules) -> list[list[Turn]]:
+    """Return the turns of a hand pile by pile: a transcript does not mark who leads (section 4.5)."""
+    found: list[list[Turn]] = []
+    passed: set[int] = set()
+    owner, on, last = -1, 0, 0
+    for play in transcript["plays"]:
+        seat, cards = play["player"], _mask(play["cards"])
+        # After each play the other seats are asked in turn, each once; whoever passes is out, but for some chops.
+        distance = (seat - owner) % transcript["players"]
+        is_out = rules.pass_locks and seat in passed and not _may_come_back(rules, cards, on)
+        if owner < 0 or (cards and (distance <= last or is_out)):
+            found.append([])
+            passed, on = set(), 0
+        found[-1].append(Turn(seat, cards, bool(on and cards and _shape(cards) != _shape(on))))
+        if cards:
+            owner, on, last = seat, cards, 0
+            passed.discard(seat)
+        else:
+            last = distance
+            passed.add(seat)
+    return found
+
+
+def _shape(cards: int) -> tuple[int, int]:
+    """Return the number of cards and of ranks: equal for two combinations when they match."""
+    return cards.bit_count(), sum(cards >> 4 * rank & 15 > 0 for rank in range(len(RANKS)))
+
+
+def _chop_name(cards: int) -> str:
+    """Return what the chop table calls a combination (section 3), nothing when it is neither chop nor target."""
+    n, ranks = _shape(cards)
+    if ranks > 1:
+        return {1: "", 2: f"double-straight-{ranks}", 4: f"quad-run-{ranks}"}[n // ranks]
+    return "quad" if n == 4 else ("two", "two-twos", "three-twos")[n - 1] if cards & TWOS else ""
+
+
+def _may_come_back(rules: Rules, cards: int, on: int) -> bool:
+    """Return whether a seat that has passed is asked again because it can play these cards (section 4.5)."""
+    if not cards or not on:
+        return False
+    line = chop_line(rules, _chop_name(cards))
+    if line is None or line not in rules.unlocked_chops:
+        return False
+    if _shape(cards) != _shape(on):
+        return _chop_name(on) in dict(rules.chops)[line]
+    top, beaten = (cards & FULL).bit_length(), (on & FULL).bit_length()
+    return top > beaten or (top == beaten and rules.ties != "forbidden")

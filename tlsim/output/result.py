@@ -1,0 +1,135 @@
+"""What a command returns: its tables, the plan they follow from, and where they were made."""
+
+import json
+import math
+import platform
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import tlsim
+from tlsim.errors import InputError
+from tlsim.output import text
+from tlsim.output.hand_text import show_hands
+from tlsim.play import machine
+from tlsim.rules.ruleset import Rules
+from tlsim.rules.variantfiles import to_toml
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of a command.
+
+    `plan` and `tables` follow from the arguments alone (for a given seed the same bytes in `to_json`); `provenance`
+    tells where, when and by what they were made. `extra` holds the further keys of the JSON of some commands;
+    `rules`, which are not in it, are those of its transcripts, or the variant that it shows.
+    """
+
+    command: str
+    plan: dict[str, Any]
+    provenance: dict[str, Any]
+    tables: dict[str, pl.DataFrame]
+    extra: dict[str, Any] = field(default_factory=dict)
+    rules: Rules | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data: `command, plan, provenance, tables`, then the extra keys."""
+        tables = {name: [_finite(row) for row in table.to_dicts()] for name, table in self.tables.items()}
+        top = {"command": self.command, "plan": self.plan, "provenance": self.provenance, "tables": tables}
+        return top | self.extra
+
+    def to_json(self) -> str:
+        """Return the result as JSON, a row a line; a number that is not finite is `null`."""
+        return _json(self.to_dict(), 3)
+
+    def to_toml(self) -> str:
+        """Return the variant that the result shows as a commented TOML file of all its rules, which reads back alike.
+
+        Raises `InputError` for any other result.
+        """
+        if self.command != "variants" or self.rules is None:
+            raise InputError("TOML is for one variant: tlsim variants southern --format toml")
+        return to_toml(self.rules)
+
+    def to_pandas(self) -> "dict[str, pd.DataFrame]":
+        """Return the tables as pandas frames, by name; needs pandas, not pyarrow."""
+        import pandas as pd
+
+        return {name: pd.DataFrame(table.to_dict(as_series=False)) for name, table in self.tables.items()}
+
+    def plot(self) -> "Figure":
+        """Return a figure of the result of `simulate` (win rates by seat) or `odds`, with intervals; needs Matplotlib.
+
+        Raises `InputError` for the result of another command.
+        """
+        if self.command == "simulate":
+            from tlsim.output import plots
+
+            return plots.win_rates(self.tables["seats"], "matches" if "match" in self.plan else "deals")
+        if self.command == "odds":
+            from tlsim.output import odds_plots
+
+            return odds_plots.odds(self.tables)
+        raise InputError(f"{self.command} has nothing to plot: simulate and odds have")
+
+    def to_text(self, *, width: int = text.WIDTH, colour: bool = False, symbols: bool = True) -> str:
+        """Return the transcripts as text if there are any, else the tables under the plan; for a terminal."""
+        if "hands" in self.extra:
+            return "\n\n".join(show_hands(self.extra["hands"], self.rules, symbols=symbols, width=width))
+        parts = [text.heading(self.command, self.plan, width=width, symbols=symbols)] if self.plan else []
+        parts.append(text.text(self.tables, width=width, colour=colour, symbols=symbols))
+        parts += [f"{key}: {'yes' if value else 'no'}" for key, value in self.extra.items() if isinstance(value, bool)]
+        return "\n\n".join(parts)
+
+    def __str__(self) -> str:
+        """Return the result as a terminal shows it."""
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return text.html(text.heading(self.command, self.plan, symbols=True), self.tables)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run: `result` holds the deals (or matches) that were done, `command` runs all of them again."""
+
+    def __init__(self, result: Result, unit: str, asked: int, command: str) -> None:
+        super().__init__(f"interrupted after {result.plan[unit]:,} of {asked:,} {unit}")
+        self.result = result
+        self.command = command
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a table with `None` for what JSON has no number for."""
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+
+
+def _json(value: Any, depth: int, indent: str = "") -> str:
+    """Return JSON: objects down to `depth`, and lists of what is no plain value, have a line an entry."""
+    if isinstance(value, dict) and value and depth:
+        parts = [f"{json.dumps(key)}: {_json(part, depth - 1, indent + ' ')}" for key, part in value.items()]
+    elif isinstance(value, list) and value and depth and isinstance(value[0], dict | list):
+        parts = [_json(part, depth - 1, indent + " ") for part in value]
+    else:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{indent} " + f",\n{indent} ".join(parts) + f"\n{indent}{closing}"
+
+
+def provenance(command: str, **more: Any) -> dict[str, Any]:
+    """Return where a result was made: versions, machine, time and the command line that makes it again."""
+    return {
+        "tlsim": tlsim.__version__,
+        "python": platform.python_version(),
+        **{package: machine.version_of(package) for package in machine.NEEDED},
+        "machine": f"{platform.system()} {platform.machine()}",
+        "cpu": machine.cpu_name(),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "command": command,
+        **more,
+    }

@@ -1,0 +1,87 @@
+"""A `Plan`: what to play, checked, everything that the results depend on."""
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+from tlsim.engine.policies import Policy
+from tlsim.errors import InputError
+from tlsim.plugins.load import parse_policies
+from tlsim.rules.ruleset import Rules, check_players
+from tlsim.rules.variantfiles import builtin
+
+MAX_DEALS = 10**15  # well below the 2**56 that a stream's key holds; years of work
+MAX_MATCH = 1000  # hands
+_LARGEST_METRIC = 256  # of a hand, on average: decisions, of which eight players with two decks make 151
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to play: everything that the results depend on."""
+
+    rules: Rules
+    players: int
+    policies: tuple[Policy, ...]  # one a seat
+    deals: int  # or matches
+    seed: int
+    match: int | None = None  # hands a match; without, every deal is a hand of its own, an opening one
+    trade: Policy | None = None  # the trading policy; without, the built-in one where the rules have trading
+
+    def __post_init__(self) -> None:
+        check_players(self.rules, self.players)
+        if len(self.policies) != self.players:
+            raise InputError(f"{len(self.policies)} policies for {self.players} players: one a seat is needed")
+        if self.match is not None and not 1 <= self.match <= MAX_MATCH:
+            raise InputError(f"match = {self.match}: a match has from 1 to {MAX_MATCH} hands")
+        if not 1 <= self.deals <= MAX_DEALS // (self.match or 1):
+            raise InputError(f"{self.deals} {self.unit}: it is from 1 to {MAX_DEALS // (self.match or 1)}")
+        if not -(1 << 63) <= self.seed < 1 << 64:
+            raise InputError(f"seed {self.seed}: it is a 64-bit integer")
+        if self.trade is not None and not self.rules.trading:
+            raise InputError(f"trading policy {self.trade.name}: {self.rules.name} has no trading (trading=yes)")
+        if self.match:
+            self._check_sums(self.match * len(self.seatings))
+
+    def _check_sums(self, hands: int) -> None:
+        """Refuse more matches than squares of sums over their hands fit in 64 bits."""
+        most = (1 << 63) // (_LARGEST_METRIC * hands) ** 2
+        if self.deals > most:
+            raise InputError(f"{self.deals} matches, each of {hands} hands in all its seatings: at most {most}")
+
+    @property
+    def unit(self) -> str:
+        """Return what is counted, and what every error bar is by."""
+        return "matches" if self.match else "deals"
+
+    @property
+    def distinct(self) -> list[Policy]:
+        """Return the distinct policies, in the order given."""
+        return list(dict.fromkeys(self.policies))
+
+    @property
+    def seatings(self) -> list[tuple[int, ...]]:
+        """Return every distinct seating of the policies: per seat an index into `distinct`."""
+        distinct = self.distinct
+        seated = tuple(distinct.index(policy) for policy in self.policies)
+        return sorted(set(permutations(seated)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data, for JSON."""
+        named = [*self.distinct, *([self.trade] if self.trade else [])]
+        sources = {policy.name: policy.source for policy in named if policy.source}
+        return {
+            "variant": self.rules.name,
+            "players": self.players,
+            "policies": [policy.name for policy in self.policies],
+            self.unit: self.deals,
+            **({"match": self.match} if self.match else {}),
+            **({"trade": self.trade.name} if self.trade else {}),
+            "seed": self.seed,
+            "seatings": len(self.seatings),
+            **({"sources": sources} if sources else {}),  # SHA-256 of policies that are files
+        }
+
+
+def smallest_plan(match: int | None = None, policy: str = "lowest") -> Plan:
+    """Return a plan of one hand, or match, to compile kernels with."""
+    return Plan(builtin("southern"), 4, tuple(parse_policies([policy], 4)), 1, 0, match)

@@ -1,0 +1,240 @@
+"""Variants by name and as files: a built-in name or a TOML file, `name,key=value` changes, what differs."""
+
+import dataclasses
+import json
+import textwrap
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tlsim.errors import InputError, nearest
+from tlsim.rules.ruleset import HOLDINGS, LINES, Chops, Rules, format_value, rule_fields
+
+# ------------------------------------------------------------------------------------------------ values and text
+
+
+def _parse_text(field: dataclasses.Field[Any], text: str) -> Any:
+    """Return the value that `key=text` gives a field; ill-typed text is left for `_check_value` to refuse."""
+    if isinstance(field.default, bool):
+        return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
+    if isinstance(field.default, tuple):
+        return _parse_names(text)
+    if field.metadata["choices"]:
+        return next((choice for choice in field.metadata["choices"] if str(choice) == text), text)
+    if isinstance(field.default, int):
+        try:
+            return int(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _parse_names(text: str) -> tuple[str, ...]:
+    return () if text in ("none", "") else tuple(text.split("+"))
+
+
+def _set_chops(chops: Chops, changes: Mapping[str, tuple[str, ...]]) -> Chops:
+    """Return the chop table with some lines set, in table order; unknown lines go last, to be refused."""
+    table = dict(chops) | dict(changes)
+    order = [line for line in LINES if line in table] + [line for line in table if line not in LINES]
+    return tuple((line, table[line]) for line in order)
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+@cache
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of the built-in variants, in the order that listings show."""
+    known = {Path(entry.name).stem for entry in resources.files("tlsim.variants").iterdir() if ".toml" in entry.name}
+    order = ("classic", "viet-cong", "southern", "mien-nam", "dem-la")
+    return tuple(sorted(known, key=lambda name: (order.index(name) if name in order else len(order), name)))
+
+
+@cache
+def builtin(name: str) -> Rules:
+    """Return a built-in variant by name; raise `InputError` with the nearest name for an unknown one."""
+    if name not in builtin_names():
+        raise InputError(f"unknown variant {name!r}; {nearest(name, builtin_names())}; or give a TOML file")
+    text = resources.files("tlsim.variants").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return from_toml(text, name, where=f"{name}.toml")
+
+
+def from_toml(text: str, name: str, where: str) -> Rules:
+    """Return the rules that a TOML text describes: differences from the defaults, or from `base = "VARIANT"`.
+
+    `where` names the text in errors (`InputError`: bad syntax with its line, unknown keys with the nearest known one,
+    wrong types, values out of range, contradictions).
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        end = f"at line {text.count(chr(10)) + (not text.endswith(chr(10)))}, the end"
+        raise InputError(f"{where}: not valid TOML: {str(error).replace('at end of document', end)}") from None
+    with_base = table.pop("base", None)
+    try:
+        if with_base is not None and not isinstance(with_base, str):
+            raise InputError(f"base = {with_base!r}: it is the name of a built-in variant")
+        base = builtin(with_base) if with_base is not None else Rules()
+        changes: dict[str, Any] = {"name": name, "summary": table.pop("summary", "")}
+        if not isinstance(changes["summary"], str):
+            raise InputError(f"summary = {changes['summary']!r}: it is one line of text")
+        known = {field.name: field for field in rule_fields()}
+        for key, value in table.items():
+            if key not in known:
+                raise InputError(f"unknown key {key!r}; {nearest(key, [*known, 'base', 'summary'])}")
+            changes[key] = _from_toml_value(known[key], value, base)
+        return dataclasses.replace(base, **changes)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _from_toml_value(field: dataclasses.Field[Any], value: Any, base: Rules) -> Any:
+    if field.name == "chops":
+        if value == []:
+            return ()
+        if not isinstance(value, dict):
+            raise InputError(f'chops = {value!r}: it is a table: [chops], then a line such as quad = ["two"]')
+        return _set_chops(base.chops, {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()})
+    return tuple(value) if isinstance(value, list) else value
+
+
+def parse_variant(spec: str) -> Rules:
+    """Return the rules of `SPEC[,key=value…]`: a built-in name or a TOML file, then changes.
+
+    `southern,pass_locks=no`, `house.toml,chops.quad=two+two-twos`, `southern,instant_wins=none`. The name of the result
+    is the name (for a file its base name) with its changes. Raises `InputError`.
+    """
+    head, *changes = (part.strip() for part in spec.split(","))
+    rules = _read_file(head) if head.endswith(".toml") or "/" in head else builtin(head)
+    known = {field.name: field for field in rule_fields()}
+    values: dict[str, Any] = {"name": ",".join([rules.name, *changes])}
+    for change in changes:
+        key, equals, text = (part.strip() for part in change.partition("="))
+        if not equals:
+            raise InputError(f"{spec}: {change!r}: a change is written key=value, as pass_locks=no")
+        if key.startswith("chops."):
+            values["chops"] = _set_chops(values.get("chops", rules.chops), {key[6:]: _parse_names(text)})
+        elif key == "chops":
+            if text != "none":
+                raise InputError(f"{spec}: chops = {text}: it is none, or set one line: chops.quad=two+two-twos")
+            values["chops"] = ()
+        elif key in known:
+            values[key] = _parse_text(known[key], text)
+        else:
+            raise InputError(f"{spec}: unknown key {key!r}; {nearest(key, [*known, 'chops.LINE'])}")
+    try:
+        return dataclasses.replace(rules, **values)
+    except InputError as error:
+        raise InputError(f"{spec}: {error}") from None
+
+
+def _read_file(path: str) -> Rules:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"variant file {path}: {reason}; built-in: {', '.join(builtin_names())}") from None
+    return from_toml(text, Path(path).name, where=path)
+
+
+def differences(a: Rules, b: Rules) -> list[tuple[str, str, str]]:
+    """Return `(key, value in a, value in b)` for every rule that differs; the chop table line by line."""
+    rows = []
+    for field in rule_fields():
+        if field.name == "chops":
+            in_a, in_b = dict(a.chops), dict(b.chops)
+            for line in (line for line in LINES if in_a.get(line) != in_b.get(line)):
+                values = (format_value(table[line]) if line in table else "not listed" for table in (in_a, in_b))
+                rows.append((f"chops.{line}", *values))
+        elif getattr(a, field.name) != getattr(b, field.name):
+            rows.append((field.name, format_value(getattr(a, field.name)), format_value(getattr(b, field.name))))
+    return rows  # type: ignore[return-value]  # the generator yields exactly two values
+
+
+def rule_book(rules: Rules) -> dict[str, tuple[list[str], Sequence[tuple[str, ...]]]]:
+    """Return tables, as columns and rows: every rule in words with value and section, the chop table, instant wins."""
+    rows = []
+    for field in rule_fields():
+        value, choices = getattr(rules, field.name), field.metadata["choices"]
+        words = choices.get(value, "") if isinstance(choices, dict) and not isinstance(value, tuple) else ""
+        if field.name != "chops":
+            meaning = field.metadata["meaning"] + (f": {words}" if words else "")
+            rows.append((field.name, format_value(value), meaning, f"§{field.metadata['section']}"))
+    wins = [(kind, HOLDINGS[kind], "any hand") for kind in rules.instant_wins]
+    wins += [(kind, HOLDINGS[kind], "opening hand") for kind in rules.opening_instant_wins]
+    return {
+        "rules": (["rule", "value", "meaning", "section"], rows),
+        "chops": (["chop", "may be played on"], [(line, ", ".join(targets)) for line, targets in rules.chops]),
+        "instant_wins": (["instant win", "the hand holds", "on"], wins),
+    }
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+_WIDTH = 90  # of a comment
+_HEAD = (
+    "all rules, each with its meaning and its section (§) of the rule book, so that a change is one edit; what has no "
+    "list of values is a number, or true or false. A file may also name the variant that it differs from, base = "
+    '"southern", and hold only what differs. Play it: tlsim simulate -v FILE.toml'
+)
+_CHOPS = (
+    "The chop table (§3): what each chop may be played on. The lines are quad, double-straight-3 to "
+    "double-straight-13, quad-run-2 and quad-run-3. Targets are two, two-twos and three-twos (a single 2, a pair, "
+    "three of them) and the other lines of the table. A double straight without a line follows that of the nearest "
+    "shorter one; [] is a line that chops nothing."
+)
+
+
+def to_toml(rules: Rules) -> str:
+    """Return a commented TOML file of all rules, none left to a default or a base, that reads back to equal rules.
+
+    All keys are active: a changed value counts, where one in a comment would be lost without a word.
+    """
+    parts = [_comment(f"{_quote(rules.name)[1:-1]}: {_HEAD}"), f"summary = {_quote(rules.summary)}\n"]
+    keys = [field for field in rule_fields() if field.name != "chops"]
+    parts += [f"{_describe(key)}{key.name} = {_toml(getattr(rules, key.name))}\n" for key in keys]
+    lines = "".join(f"{line} = {_toml(targets)}\n" for line, targets in rules.chops)
+    parts.append(f"{_comment(_CHOPS)}[chops]\n{lines}")
+    return "\n".join(parts)
+
+
+def _describe(field: dataclasses.Field[Any]) -> str:
+    """Return the comment above a rule: what it means, its section, and what it may be."""
+    meaning, choices, low, high = (field.metadata[key] for key in ("meaning", "choices", "low", "high"))
+    head = f"{meaning[0].upper()}{meaning[1:]} (§{field.metadata['section']})"
+    if field.name == "opening_instant_wins":
+        return _comment(f"{head}: names as in instant_wins.")
+    if isinstance(choices, dict):
+        shown = {_toml(choice): words for choice, words in choices.items()}
+        wide = max(map(len, shown))
+        return _comment(f"{head}:") + "".join(
+            _comment(f"  {name:{wide}}  {words}", wide + 4) for name, words in shown.items()
+        )
+    if choices:
+        return _comment(f"{head}: lines of the chop table.")
+    return _comment(f"{head}: {low} to {high}." if high else f"{head}.")
+
+
+def _comment(text: str, indent: int = 0) -> str:
+    """Return text as comment lines, those after the first indented."""
+    lines = textwrap.wrap(text, _WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        line = f"[{', '.join(map(_quote, value))}]"
+        return line if len(line) <= _WIDTH else "".join(["[\n", *(f"    {_quote(name)},\n" for name in value), "]"])
+    return _quote(value) if isinstance(value, str) else str(value)
+
+
+def _quote(text: str) -> str:
+    """Return a TOML string; those of JSON are, but for one character that TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,1 @@
+"""The built-in variants, one TOML file each: differences from the defaults of `tlsim.rules.ruleset.Rules`."""

@@ -1,1 +1,0 @@
-"""The built-in variants, one TOML file each: differences from the defaults of `tlsim.rules.Rules`."""
