@@ -72,7 +72,7 @@ def count_batch(size: int) -> Body:
 
 def play_twin(size: int) -> Body:
     deals = [hand["hands"] for hand in runner.hands(plan_of(size), 0, size)]
-    table = [[tuple(sorted(numbers(parse_hand(cards)))) for cards in hands] for hands in deals]
+    table = [[tuple(sorted(numbers(parse_hand(" ".join(cards))))) for cards in hands] for hands in deals]
 
     def choose(_: int, position: naive_hand.Position) -> naive.Cards:
         return naive_hand.lowest(RULES, position)

@@ -13,7 +13,7 @@ BELOW_THE_SEAM = ("stats", "chances", "output", "api", "cli")  # know Polars, ne
 ORDER = [*ABOVE_THE_SEAM, *BELOW_THE_SEAM]
 MAX_LINES = 450  # of a module
 MAX_FUNCTION, MAX_KERNEL = 42, 62  # lines
-KERNELS = ("kernel", "part", "helper", "scalar_kernel", "policy_kernel")
+KERNELS = ("kernel", "spliced", "function", "scalar_kernel", "policy_kernel")
 
 
 def name_of(path: Path) -> str:

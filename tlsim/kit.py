@@ -21,7 +21,7 @@ import numpy as np
 
 from tlsim.engine import features, one_deck, shapes, two_decks
 from tlsim.engine.bits import highest_bit, lowest_bit, popcount
-from tlsim.engine.calls import apart
+from tlsim.engine.calls import lazy
 from tlsim.engine.compile import inlined_kernel
 from tlsim.engine.host import JIT, types
 from tlsim.engine.policies import lowest, random
@@ -153,7 +153,7 @@ def longest_run(hand: int) -> int:
     return n
 
 
-@apart(OF_HAND)
+@lazy(OF_HAND)
 def _fewest_plays(rules: Any, hand: int) -> int:
     return features.fewest_plays(rules, hand)
 

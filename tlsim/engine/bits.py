@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tlsim.engine.compile import primitive
+from tlsim.engine.compile import inline
 from tlsim.engine.host import HAS_PDEP, JIT
 
 # isort: split
@@ -271,4 +271,4 @@ def _kth_bit_broadword(a: int, k: int) -> int:
 
 
 # The k-th set bit of a mask (k from 0), as a mask; 0 when there are no more than k. k is taken modulo 64.
-kth_bit = primitive(_kth_bit_loop if not JIT else _kth_bit_pdep if HAS_PDEP else _kth_bit_broadword)
+kth_bit = inline(_kth_bit_loop if not JIT else _kth_bit_pdep if HAS_PDEP else _kth_bit_broadword)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tlsim.engine.bits import kth_bit, lowest_bit, popcount
-from tlsim.engine.compile import helper, kernel, primitive
+from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.deal import deal_four_by_13
 from tlsim.engine.rng import DEAL, STREAM, below, draw_open, open_stream, set_key
 from tlsim.engine.shapes import counts, pair_choices
@@ -80,7 +80,7 @@ def features(rules: Rules) -> dict[str, list[tuple[int, ...]]]:
 # ------------------------------------------------------------------------------------------------ the deal
 
 
-@primitive
+@inline
 def _some_of(stream: Any, cards: int, sixteenths: int) -> Any:
     """Return each of the cards with probability `sixteenths` / 16, 1 to 15, by at most four random words."""
     chosen = np.int64(0)
@@ -90,7 +90,7 @@ def _some_of(stream: Any, cards: int, sixteenths: int) -> Any:
     return chosen & cards
 
 
-@primitive
+@inline
 def _kth_card(a: int, b: int, k: int) -> Any:
     """Return the k-th of the cards a and b, as a pair of masks one of which is empty; without a branch."""
     left = popcount(a)
@@ -98,7 +98,7 @@ def _kth_card(a: int, b: int, k: int) -> Any:
     return kth_bit(a, k) & in_a, kth_bit(b, k - left) & ~in_a
 
 
-@helper
+@function
 def _draw_cards(stream: Any, a: int, b: int, n: int) -> Any:
     """Return a uniform choice of n cards from the first copies `a` and the second copies `b`, as a pair of masks.
 
@@ -119,7 +119,7 @@ def _draw_cards(stream: Any, a: int, b: int, n: int) -> Any:
     return x, y
 
 
-@helper
+@function
 def _deal_any(table: Any, decks: int, players: int, cards: int) -> None:
     """Deal hands of any size."""
     a, b = FULL, FULL if decks == 2 else 0
@@ -130,7 +130,7 @@ def _deal_any(table: Any, decks: int, players: int, cards: int) -> None:
         table.twice[seat] = x & y
 
 
-@helper
+@function
 def _deal_given(table: Any, decks: int, cards: int, numbers: Any, row: int) -> None:
     """Deal one hand that holds `numbers[row, rank]` cards of each rank, where that is not -1."""
     free, rest, first, second = FULL, cards, 0, 0
@@ -177,7 +177,7 @@ def _deal(
 # ------------------------------------------------------------------------------------------------ features
 
 
-@primitive
+@inline
 def _at_least(c: int, least: int) -> int:
     """Return one bit a nibble for every rank of a count lattice (0 to 8 a nibble) that is held so often, 1 to 4."""
     high = c >> 2 | c >> 3
@@ -190,7 +190,7 @@ def _at_least(c: int, least: int) -> int:
     return high & ONES
 
 
-@helper
+@function
 def _fewest(question: Any, lattice: int, best: int) -> int:
     """Return the fewest plays that shed the cards of a count lattice, or `best` when it takes as many.
 
@@ -218,7 +218,7 @@ def _fewest(question: Any, lattice: int, best: int) -> int:
     return best
 
 
-@helper
+@function
 def _fill_simple(question: Any, lattice: Any, held: Any, twice: Any, n: int, out: Any) -> None:
     """Add the value of a feature to `out[i]` for the first n hands of a tile; `lattice` has their counts by rank."""
     kind, least, cards = question.kind, question.least, question.cards
@@ -264,7 +264,7 @@ def _fill_simple(question: Any, lattice: Any, held: Any, twice: Any, n: int, out
             out[i] += _fewest(question, lattice[i], popcount(held[i]) + popcount(twice[i]))
 
 
-@helper
+@function
 def _fill_of_a_rank(with_quads: int, kinds: Any, pairs: Any, n: int, out: Any) -> None:
     """Add the number of singles, pairs, triples and quads of one rank, plays of equal cards being one play.
 
@@ -278,7 +278,7 @@ def _fill_of_a_rank(with_quads: int, kinds: Any, pairs: Any, n: int, out: Any) -
         out[i] += a + c + b + c * (a - 2) // 3 + b * (a - 1) + with_quads * four
 
 
-@helper
+@function
 def _fill_runs(ways: Any, last: int, shortest: int, sign: int, here: Any, below_: Any, n: int, out: Any) -> None:
     """Add (`sign` 1) or take away (-1) the number of runs of at least `shortest` ranks, as `count_straights_any` does.
 
@@ -299,7 +299,7 @@ def _fill_runs(ways: Any, last: int, shortest: int, sign: int, here: Any, below_
             out[i] += sign * t
 
 
-@helper
+@function
 def _fill_leads(question: Any, ways: Any, here: Any, below_: Any, n: int, out: Any) -> None:
     """Add the number of legal leads of a kind; `ways[0]` has the kinds of each rank, `ways[1]` the pairs."""
     if question.kind == OF_A_RANK:
@@ -311,7 +311,7 @@ def _fill_leads(question: Any, ways: Any, here: Any, below_: Any, n: int, out: A
     _fill_runs(chosen, last, question.longest + 1, -1, here, below_, n, out)
 
 
-@helper
+@function
 def _count_ways(held: Any, twice: Any, n: int, kinds: Any, pairs: Any) -> None:
     """Write the different cards and the pairs of each rank for the first n hands, shape (ranks, tile)."""
     for rank in range(_N_RANKS):

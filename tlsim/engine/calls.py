@@ -7,7 +7,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from tlsim.engine.compile import F, kernel, primitive
+from tlsim.engine.compile import F, inline, kernel
 from tlsim.engine.host import JIT
 
 # isort: split
@@ -63,11 +63,11 @@ def address_of(function: Any, signature: Any) -> int:
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
 
 
-_APART: dict[str, Any] = {}  # functions that are bound when first called: they live as long as the process
+_LAZY: dict[str, Any] = {}  # functions that are bound when first called: they live as long as the process
 _FAILED: list[BaseException] = []  # what happened while one of them was bound
 
 
-def apart(signature: Any) -> Callable[[F], F]:
+def lazy(signature: Any) -> Callable[[F], F]:
     """Return a decorator: a function that kernels call now and then is a kernel of its own, bound when first called.
 
     Callers hold none of its code and need not wait for it: they call through a slot, as one calls a shared library.
@@ -88,7 +88,7 @@ def apart(signature: Any) -> Callable[[F], F]:
         def address(_context: Any) -> Any:
             return types.int64(), load_slot
 
-        @primitive
+        @inline
         def through(*arguments: Any) -> Any:
             return call(address(), arguments)
 
@@ -115,17 +115,17 @@ def _make_slot(name: str, compiled: Any, signature: Any) -> None:
 
     slot.value = ctypes.cast(bind_first, ctypes.c_void_p).value
     binding.add_symbol(name, ctypes.addressof(slot))
-    _APART[name] = compiled, signature, slot, bind_first
+    _LAZY[name] = compiled, signature, slot, bind_first
 
 
-def apart_kernels() -> list[Any]:
-    """Return the kernels of all functions that are apart."""
-    return [compiled for compiled, *_ in _APART.values()]
+def lazy_kernels() -> list[Any]:
+    """Return the kernels of all lazy functions."""
+    return [compiled for compiled, *_ in _LAZY.values()]
 
 
 def bind(names: Iterable[str]) -> None:
-    """Bind functions that are apart, by module and name, before they are called: compile them, or load them."""
-    for compiled, signature, slot, _ in (_APART[f"tlsim.{name}"] for name in names if JIT):
+    """Bind lazy functions, by module and name, before they are called: compile them, or load them."""
+    for compiled, signature, slot, _ in (_LAZY[f"tlsim.{name}"] for name in names if JIT):
         slot.value = address_of(compiled, signature)
 
 
@@ -136,8 +136,8 @@ def raise_failed() -> None:
 
 
 def warm_up() -> None:
-    """Bind all functions that are apart."""
-    bind(name.removeprefix("tlsim.") for name in _APART)
+    """Bind all lazy functions."""
+    bind(name.removeprefix("tlsim.") for name in _LAZY)
 
 
 # What the C function of a policy returns when the policy raises an exception: no card is that bit.

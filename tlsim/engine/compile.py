@@ -35,11 +35,11 @@ def _compile(function: Callable[..., Any], *, cache: bool = False, **options: An
         if not cache:
             _make_inner(compiled, options.get("forceinline", False))
         elif CACHE_FOLDER is not None:
-            forgive_the_cache(compiled)
+            tolerate_cache_errors(compiled)
     return compiled
 
 
-def forgive_the_cache(compiled: Any) -> None:
+def tolerate_cache_errors(compiled: Any) -> None:
     """Let a cache file that cannot be read be compiled anew, and one that cannot be written cost only a warning.
 
     Numba writes files under another name and renames them: processes that start at once do no harm to each other.
@@ -111,7 +111,7 @@ def _prune_when_compiled(compiled: Any) -> None:
     def compile_pruned(args: Any, return_type: Any) -> Any:
         from tlsim.engine.specialize import pruned  # only who compiles needs it
 
-        compiler.py_func = pruned(compiled.py_func, part)
+        compiler.py_func = pruned(compiled.py_func, spliced)
         return compile_core(args, return_type)
 
     compiler._compile_core = compile_pruned
@@ -166,12 +166,12 @@ def policy_kernel(function: F) -> F:
     return compiled
 
 
-def primitive(function: F) -> F:
+def inline(function: F) -> F:
     """Compile a small function into each of its callers (measured: a quarter faster than calls)."""
     return _compile(function, forceinline=True)
 
 
-def part(function: F) -> F:
+def spliced(function: F) -> F:
     """Make a function part of its one caller before types are inferred.
 
     LLVM optimises every function together with all that it calls, so each level of calls between a kernel and the hot
@@ -180,6 +180,6 @@ def part(function: F) -> F:
     return _compile(function, inline="always")
 
 
-def helper(function: F) -> F:
+def function(function: F) -> F:
     """Compile a function that kernels call and LLVM may inline or not."""
     return _compile(function)

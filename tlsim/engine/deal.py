@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from tlsim.engine.bits import kth_bit, popcount
-from tlsim.engine.compile import helper, part, primitive
+from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.policies import LOWEST
 from tlsim.engine.rng import DEAL, POLICY, below, draw_open, open_stream, set_key
 from tlsim.rules.cards import FULL
 
 
-@primitive
+@inline
 def deal_four_by_13(table: Any) -> None:
     """Deal four hands of 13, exactly uniformly, a third of the cost of a shuffle.
 
@@ -28,7 +28,7 @@ def deal_four_by_13(table: Any) -> None:
     table.hands[3] = half ^ FULL ^ second
 
 
-@primitive
+@inline
 def _halve(stream: Any, cards: int, n: int) -> int:
     """Return a uniform choice of n of 2n cards."""
     chosen = cards & np.int64(draw_open(stream) >> np.uint64(12))
@@ -42,7 +42,7 @@ def _halve(stream: Any, cards: int, n: int) -> int:
     return chosen
 
 
-@helper
+@function
 def deal_any(table: Any, players: int, cards: int) -> None:
     """Deal `cards` to each player, one by one from what remains: any sizes."""
     remaining, size = FULL, 52
@@ -56,7 +56,7 @@ def deal_any(table: Any, players: int, cards: int) -> None:
         table.hands[seat] = hand
 
 
-@helper
+@function
 def deal_two_decks(table: Any, players: int, cards: int) -> None:
     """Deal `cards` to each player, one by one from what remains of two decks, a and b."""
     a, b, size = FULL, FULL, 104
@@ -74,7 +74,7 @@ def deal_two_decks(table: Any, players: int, cards: int) -> None:
         table.hands[seat], table.hands_second[seat] = hand, second
 
 
-@part
+@spliced
 def deal_hands(rules: Any, table: Any, seed: Any, deal: int) -> None:
     """Deal the hands of one deal and draw its dealer; key the streams of the policies."""
     set_key(table.deal_stream, seed, deal, DEAL, 0)

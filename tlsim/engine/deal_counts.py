@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tlsim.engine.bits import add64, high_product, multiply64
-from tlsim.engine.compile import helper, kernel
+from tlsim.engine.compile import function, kernel
 
 Ints = NDArray[np.integer[Any]]
 
@@ -18,7 +18,7 @@ _LISTED = 128  # draws that are added to a hash table at once
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: Fibonacci hashing
 
 
-@helper
+@function
 def _list_draws(
     hands: Any, gone: Any, row: int, hand: int, powers: Any, draws: Any, n_slots: int, n: int, listed: Any
 ) -> int:
@@ -38,7 +38,7 @@ def _list_draws(
     return n
 
 
-@helper
+@function
 def _add_listed(ways: Any, ways_to_draw: Any, slots: Any, n: int, listed: Any) -> int:
     """Add n listed draws to the hash table, after a look at all their slots: the processor waits for memory once.
 
@@ -58,7 +58,7 @@ def _add_listed(ways: Any, ways_to_draw: Any, slots: Any, n: int, listed: Any) -
     return looked
 
 
-@helper
+@function
 def _take_out(slots: Any, bits: int, hand: int, moduli: Any, prefix: Any, n: int, found: Any) -> int:
     """Move the deals of a hash table, reduced, to `found` from row n on, behind `prefix`; return the end."""
     hands, gone, ways = found
@@ -81,7 +81,7 @@ def _take_out(slots: Any, bits: int, hand: int, moduli: Any, prefix: Any, n: int
     return n
 
 
-@helper
+@function
 def _end_of_group(hands: Any, row: int, hand: int) -> int:
     """Return the first row from `row` on that differs from it before `hand`."""
     stop = row + 1

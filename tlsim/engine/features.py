@@ -6,7 +6,7 @@ Hands are masks of one deck (`tlsim.rules.cards`); `rules` is the packed record 
 from typing import Any
 
 from tlsim.engine.bits import popcount
-from tlsim.engine.compile import helper, kernel, primitive
+from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.shapes import (
     count_at,
     count_doubles,
@@ -30,7 +30,7 @@ _THREES_TO_FIVES = 0x111
 BLACK_TWO, RED_TWO, DOUBLE_STRAIGHT_3, QUAD_LEFT, DOUBLE_STRAIGHT_4 = 1, 2, 3, 4, 5
 
 
-@primitive
+@inline
 def instant_win_bits_of(rules: Any, hand: int, paired: int, pairs: int, threes: int, twos: int) -> int:
     """Return the instant wins that a hand holds, whichever the rule set has: bit i is INSTANT_WINS[i] (section 6).
 
@@ -54,7 +54,7 @@ def instant_win_bits_of(rules: Any, hand: int, paired: int, pairs: int, threes: 
     return bits | (1 << _FOUR_TWOS if twos >= 4 else 0)
 
 
-@helper
+@function
 def instant_win_bits(rules: Any, hand: int) -> int:
     """Return `instant_win_bits_of` for one deck."""
     lattice, paired = counts(hand), presence(hand & covered(hand))
@@ -62,13 +62,13 @@ def instant_win_bits(rules: Any, hand: int) -> int:
     return instant_win_bits_of(rules, hand, paired, pairs, count_at(lattice, 0), count_at(lattice, 12))
 
 
-@helper
+@function
 def instant_win(rules: Any, hand: int, opening: int) -> int:
     """Return the rank in the rule set's priority (0 the best) of the hand's best instant win, -1 for none."""
     return pick_instant_win(rules, instant_win_bits(rules, hand), opening)
 
 
-@helper
+@function
 def pick_instant_win(rules: Any, bits: int, opening: int) -> int:
     """Return the rank in the rule set's priority (0 the best) of the best of the instant wins that are bits."""
     if bits == 0:
@@ -84,7 +84,7 @@ def pick_instant_win(rules: Any, bits: int, opening: int) -> int:
     return -1
 
 
-@primitive
+@inline
 def instant_kind(rules: Any, priority: int) -> int:
     """Return the kind (index into INSTANT_WINS) of a priority that `instant_win` returned."""
     if priority >= len(INSTANT_WINS):
@@ -95,7 +95,7 @@ def instant_kind(rules: Any, priority: int) -> int:
 # ------------------------------------------------------------------------------------------------ legal leads
 
 
-@helper
+@function
 def count_straights_any(lattice: int, straight_min: int) -> int:
     """Return the number of straights of at least `straight_min` cards, from the counts of the ranks they may use.
 
@@ -112,7 +112,7 @@ def count_straights_any(lattice: int, straight_min: int) -> int:
     return total
 
 
-@primitive
+@inline
 def count_usual_straights(lattice: int) -> int:
     """Return the number of straights of 3 and more cards: `count_straights_any` with the two ranks below at hand.
 
@@ -135,13 +135,13 @@ def count_usual_straights(lattice: int) -> int:
     return total + ending * (t + a * b + b) - six * b
 
 
-@primitive
+@inline
 def count_straights(lattice: int, straight_min: int) -> int:
     """Return the number of straights of a count lattice."""
     return count_usual_straights(lattice) if straight_min == 3 else count_straights_any(lattice, straight_min)
 
 
-@primitive
+@inline
 def count_of_a_kind(hand: int, quad_cards: int) -> int:
     """Return the number of singles, pairs, triples and quads of a hand."""
     x, y, z = up1(hand), up2(hand), up3(hand)
@@ -150,7 +150,7 @@ def count_of_a_kind(hand: int, quad_cards: int) -> int:
     return n + popcount(a & y) + popcount(a & z) + popcount(b & z) + popcount(a & y & z & quad_cards)
 
 
-@helper
+@function
 def count_all_doubles(rules: Any, hand: int) -> int:
     """Return the number of double straights of a hand."""
     h, n = hand & rules.double_cards, 0
@@ -161,7 +161,7 @@ def count_all_doubles(rules: Any, hand: int) -> int:
     return n
 
 
-@helper
+@function
 def count_leads(rules: Any, hand: int) -> int:
     """Return the number of plays that may be led from a hand without obligation: all kinds, all choices of suits."""
     n = count_of_a_kind(hand, rules.quad_cards) + count_all_doubles(rules, hand)
@@ -190,7 +190,7 @@ def count_leads_of(rules_: Any, hands: Any, found: Any) -> None:
 # ------------------------------------------------------------------------------------------------ fewest plays
 
 
-@helper
+@function
 def _fewest(rules: Any, lattice: int, twos_straight: int, twos_double: int, best: int) -> int:
     """Return the fewest plays that shed the cards of a count lattice, or `best` when it takes as many.
 
@@ -225,7 +225,7 @@ def _fewest(rules: Any, lattice: int, twos_straight: int, twos_double: int, best
     return best
 
 
-@helper
+@function
 def fewest_plays_of(rules: Any, lattice: int, n: int) -> int:
     """Return the fewest plays that shed the n cards of a count lattice, of one deck or two, when nobody answers.
 
@@ -236,7 +236,7 @@ def fewest_plays_of(rules: Any, lattice: int, n: int) -> int:
     return _fewest(rules, lattice, twos_straight, twos_double, n + 1)
 
 
-@helper
+@function
 def fewest_plays(rules: Any, hand: int) -> int:
     """Return `fewest_plays_of` for a hand of one deck."""
     return fewest_plays_of(rules, counts(hand), popcount(hand))
@@ -245,7 +245,7 @@ def fewest_plays(rules: Any, hand: int) -> int:
 # ------------------------------------------------------------------------------------------------ leftovers
 
 
-@helper
+@function
 def _costliest(rules: Any, lattice: int, rank: int, last_pair: int) -> int:
     """Return the costliest split of a count lattice into quads and double straights of 3 and 4, in half units.
 
@@ -271,7 +271,7 @@ def _costliest(rules: Any, lattice: int, rank: int, last_pair: int) -> int:
     return best
 
 
-@helper
+@function
 def leftover(rules: Any, cards: int) -> int:
     """Return what cards cost by the leftover amounts, in half units: the split that costs most (section 10)."""
     red, black = popcount(cards & TWOS & RED), popcount(cards & TWOS & BLACK)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, opaque, popcount, unlikely
-from tlsim.engine.compile import part, policy_kernel, primitive, scalar_kernel
+from tlsim.engine.compile import inline, policy_kernel, scalar_kernel, spliced
 from tlsim.engine.features import instant_kind, instant_win
 from tlsim.engine.one_deck import SINGLE_TWO, as_single, classify_rarely, code_of_single, is_single, matches
 from tlsim.engine.payoffs import pay, pay_instant_win, place_the_rest
@@ -53,19 +53,19 @@ TWICE = 1 + (1 << 8)  # times a mask of seats: the mask twice in a row, so that 
 PLAY, PASS, PILE = 1, 1 | 1 << 16, 1 << 32
 
 
-@primitive
+@inline
 def turns_of(counts: int) -> int:
     """Return the number of turns: plays and passes."""
     return counts & 0xFFFF
 
 
-@primitive
+@inline
 def passes_of(counts: int) -> int:
     """Return the number of passes."""
     return counts >> 16 & 0xFFFF
 
 
-@part
+@spliced
 def is_over(rules: Any, holding: int) -> bool:
     """Return whether the hand has ended: one player holds cards, or, with `ends = first-out`, one is out."""
     if rules.ends == 0:
@@ -73,7 +73,7 @@ def is_over(rules: Any, holding: int) -> bool:
     return popcount(holding) < rules.players
 
 
-@part
+@spliced
 def take_cards(table: Any, seat: int, hand: int, held: int, cards: int, second: int, shown: bool, two: bool) -> int:
     """Take a play from a hand; return the cards that remain, of those there twice one copy."""
     rest = two_decks.rest_of(hand, held, cards, second) if two else hand ^ cards
@@ -86,7 +86,7 @@ def take_cards(table: Any, seat: int, hand: int, held: int, cards: int, second: 
     return rest
 
 
-@part
+@spliced
 def go_out(rules: Any, view: Any, row: Any, seat: int, holding: int) -> int:
     """Note that a seat has played its last card; return the seats that still hold cards."""
     row.places[np.uint64(seat)] = rules.players + 1 - popcount(holding)
@@ -95,7 +95,7 @@ def go_out(rules: Any, view: Any, row: Any, seat: int, holding: int) -> int:
     return holding
 
 
-@part
+@spliced
 def answer_singles(rules: Any, table: Any, row: Any, pile: Any, shown: bool, only: int) -> Any:
     """Let seats answer while a single is to beat, where nothing binds them: most answers. Return how the pile stands.
 
@@ -146,7 +146,7 @@ def answer_singles(rules: Any, table: Any, row: Any, pile: Any, shown: bool, onl
     return waiting, live, counts, on, owner, holding
 
 
-@part
+@spliced
 def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bool, only: int) -> int:
     """Play a dealt hand from the first lead (sections 4.3 to 4.7); return the seats that hold cards at its end.
 
@@ -258,7 +258,7 @@ def play_out(rules: Any, table: Any, row: Any, bound: bool, shown: bool, two: bo
 # ------------------------------------------------------------------------------------------------ one hand
 
 
-@part
+@spliced
 def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool, two: bool) -> None:
     """Set the view, the row and the first lead for dealt hands.
 
@@ -304,7 +304,7 @@ def open_hand(rules: Any, table: Any, row: Any, opening: int, leader: int, bound
             row.chops[chop] = 0
 
 
-@part
+@spliced
 def find_instant_win(rules: Any, table: Any, row: Any, two: bool) -> int:
     """Return the seat that wins at once, -1 for none: the best kind, then the first from the leader (section 6)."""
     winner, best = -1, 1 << 8
@@ -322,7 +322,7 @@ def find_instant_win(rules: Any, table: Any, row: Any, two: bool) -> int:
     return winner
 
 
-@part
+@spliced
 def play_dealt(
     rules: Any, table: Any, row: Any, opening: int, leader: int, bound: bool, shown: bool, two: bool, only: int
 ) -> int:
@@ -407,8 +407,8 @@ def play_hand_kernel(rules: Any, shown: bool, numbers: Collection[int] = ()) -> 
     return alone.get(next(iter(numbers)), play_plain_hand) if len(numbers) == 1 else play_plain_hand
 
 
-def apart_of(rules: Any, numbers: Collection[int], kernel: Any) -> list[str]:
-    """Return the functions that are apart and that a kernel calls for these rules and policies."""
+def lazy_functions_of(rules: Any, numbers: Collection[int], kernel: Any) -> list[str]:
+    """Return the lazy functions that a kernel calls for these rules and policies."""
     two, modules = rules["decks"] == 2, [BUILTIN_MODULES[number] for number in numbers if number in BUILTIN_MODULES]
     found = []
     if two or rules["unlocked_classes"] or not rules["finish_on_two"]:
@@ -416,11 +416,11 @@ def apart_of(rules: Any, numbers: Collection[int], kernel: Any) -> list[str]:
     if not two and rules["first_lead"] and RANDOM in numbers:
         found.append(f"{BUILTIN_MODULES[RANDOM]}.random_first_lead")
     if kernel is play_shown_hand and RANDOM in numbers:
-        found.append("turn.choose_at_random")
+        found.append("engine.turn.choose_at_random")
     if two and (rules["leftover_penalties"] or rules["chop_penalties"]):
-        found.append("double_deck.leftover")
+        found.append("engine.two_decks.leftover")
     if rules["must_play"] or rules["unlocked_classes"]:
-        found.append("double_deck.legal_plays_of_either")
+        found.append("engine.two_decks.legal_plays_of_either")
     return found
 
 

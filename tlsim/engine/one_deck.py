@@ -7,7 +7,7 @@ comparison. 0 is no combination, or, for the play to beat, a lead. Masks are tho
 from typing import Any
 
 from tlsim.engine.bits import highest_bit, likely, lowest_bit, popcount, unlikely
-from tlsim.engine.compile import helper, kernel, primitive
+from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.shapes import (
     DOUBLE_STRAIGHT,
     QUAD,
@@ -42,49 +42,49 @@ assert TARGETS[5 + 1] == "double-straight-5"
 # ------------------------------------------------------------------------------------------------ codes
 
 
-@primitive
+@inline
 def code_of(kind: int, length: int, top: int) -> int:
     """Return the code of a play."""
     return kind << 10 | length << 6 | top
 
 
-@primitive
+@inline
 def code_of_single(card: int) -> int:
     """Return the code of one card."""
     return code_of(SINGLE, 1, lowest_bit(card))
 
 
-@primitive
+@inline
 def is_single(code: int) -> bool:
     """Return whether a code is that of one card, as bounds: LLVM draws its conclusions from them."""
     return SINGLE << 10 <= code < (SINGLE + 1) << 10
 
 
-@primitive
+@inline
 def kind_of(code: int) -> int:
     """Return the kind of a code, an index into KINDS."""
     return code >> 10
 
 
-@primitive
+@inline
 def length_of(code: int) -> int:
     """Return the length of a code: cards of a straight, pairs, quads of a run, else 1."""
     return (code >> 6) & 15
 
 
-@primitive
+@inline
 def top_of(code: int) -> int:
     """Return the highest card of a code."""
     return code & 63
 
 
-@primitive
+@inline
 def as_single(code: int) -> int:
     """Return the code of one card itself, from bits of which LLVM knows what they say."""
     return code_of(SINGLE, 1, top_of(code))
 
 
-@helper
+@function
 def classify_shape(rules: Any, cards: int) -> int:
     """Return the code of cards of more than one rank, 0 when they are no combination."""
     low, top = lowest_bit(cards) & 60, highest_bit(cards)
@@ -103,7 +103,7 @@ def classify_shape(rules: Any, cards: int) -> int:
     return 0
 
 
-@primitive
+@inline
 def classify(rules: Any, cards: int) -> int:
     """Return the code of a set of cards, 0 when it is no combination under these rules (section 2)."""
     if cards == 0:
@@ -114,13 +114,13 @@ def classify(rules: Any, cards: int) -> int:
     return code_of(n, 1, highest_bit(cards)) if likely(n < 4) or cards & rules.quad_cards else 0
 
 
-@helper
+@function
 def classify_rarely(rules: Any, cards: int) -> int:
     """Return `classify`, by a call."""
     return classify(rules, cards)
 
 
-@primitive
+@inline
 def chop_class(code: int) -> int:
     """Return the chop class of a play, an index into TARGETS; N_TARGETS when it is neither chop nor target."""
     kind, length = kind_of(code), length_of(code)
@@ -135,7 +135,7 @@ def chop_class(code: int) -> int:
     return _RUN_CLASS + length
 
 
-@primitive
+@inline
 def class_kind(chop: int) -> int:
     """Return the kind of a chop class."""
     if chop == _QUAD_CLASS:
@@ -143,7 +143,7 @@ def class_kind(chop: int) -> int:
     return QUAD_RUN if chop > _RUN_CLASS + 1 else DOUBLE_STRAIGHT
 
 
-@primitive
+@inline
 def class_length(chop: int) -> int:
     """Return the length of a chop class."""
     if chop == _QUAD_CLASS:
@@ -153,13 +153,13 @@ def class_length(chop: int) -> int:
     return 3 if chop == 3 else chop - 1
 
 
-@primitive
+@inline
 def matches(code: int, on: int) -> bool:
     """Return whether two plays have the same kind and length."""
     return (code ^ on) < 64
 
 
-@primitive
+@inline
 def beats(rules: Any, code: int, on: int) -> bool:
     """Return whether a play beats another: the higher top card of a match, or a chop that lists it (section 3)."""
     if matches(code, on):
@@ -167,7 +167,7 @@ def beats(rules: Any, code: int, on: int) -> bool:
     return (rules.chopped_by[chop_class(on)] >> chop_class(code)) & 1 == 1
 
 
-@helper
+@function
 def keeps_obligations(rules: Any, hand: int, on: int, required: int, again: int, cards: int) -> bool:
     """Return whether a play keeps to the first lead, to being asked again, and to `finish_on_two` (4.3, 4.5, 9)."""
     if rules.finish_on_two == 0 and cards == hand and cards & TWOS != 0 and (on != 0 or cards & (cards - 1) != 0):
@@ -180,7 +180,7 @@ def keeps_obligations(rules: Any, hand: int, on: int, required: int, again: int,
 # ------------------------------------------------------------------------------------------------ legal plays
 
 
-@helper
+@function
 def write_shape(rules: Any, view: Any, n: int, h: int, hi: int, kind: int, length: int) -> int:
     """Write every play of one kind and length in h with its top card in hi into `view.plays`; return the new end."""
     if kind < QUAD:
@@ -204,7 +204,7 @@ def write_shape(rules: Any, view: Any, n: int, h: int, hi: int, kind: int, lengt
     return n
 
 
-@helper
+@function
 def write_leads(rules: Any, view: Any, n: int, h: int) -> int:
     """Write every combination of h that may be led without obligation; return the new end."""
     for kind in range(SINGLE, STRAIGHT):
@@ -221,7 +221,7 @@ def write_leads(rules: Any, view: Any, n: int, h: int) -> int:
     return n
 
 
-@helper
+@function
 def write_answers(rules: Any, view: Any, h: int, on: int, classes: int) -> int:
     """Write every play of h that beats `on`: matches, unless `classes` lacks them, and the chops of `classes`."""
     n = 0
@@ -236,7 +236,7 @@ def write_answers(rules: Any, view: Any, h: int, on: int, classes: int) -> int:
     return n
 
 
-@helper
+@function
 def legal_plays(rules: Any, view: Any) -> int:
     """Write every legal play of the seat to act into `view.plays`, each once; return how many.
 
@@ -263,7 +263,7 @@ def legal_plays(rules: Any, view: Any) -> int:
     return kept
 
 
-@primitive
+@inline
 def last_play_barred(rules: Any, view: Any) -> int:
     """Return the whole hand when `finish_on_two` bars playing it at once (section 9), else 0."""
     if rules.finish_on_two != 0 or view.hand & TWOS == 0:

@@ -6,17 +6,17 @@ import numpy as np
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount
-from tlsim.engine.compile import helper, part, primitive
+from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.features import leftover
 
 
-@primitive
+@inline
 def cards_left(table: Any, seat: int) -> int:
     """Return the number of cards that a seat holds now."""
     return popcount(table.hands[seat]) + popcount(table.hands_second[seat])
 
 
-@helper
+@function
 def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
     """Place those who still hold cards (section 4.8): by cards held, equal numbers share the better place."""
     n_out = rules.players - popcount(holding)
@@ -32,7 +32,7 @@ def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
             row.places[seat] = n_out + 1 + better
 
 
-@helper
+@function
 def furthest_of_last(rules: Any, row: Any, first: int) -> int:
     """Return the seat of the loser where last places are shared: the one furthest to the left of the first."""
     worst, loser = 0, 0
@@ -43,7 +43,7 @@ def furthest_of_last(rules: Any, row: Any, first: int) -> int:
     return loser
 
 
-@primitive
+@inline
 def first_and_loser(rules: Any, row: Any) -> int:
     """Return `first << 3 | loser` (section 4.8)."""
     first, loser = 0, -1
@@ -56,7 +56,7 @@ def first_and_loser(rules: Any, row: Any) -> int:
     return first << 3 | loser
 
 
-@helper
+@function
 def pay_by_place(rules: Any, row: Any, first: int) -> None:
     """Pay +m … +1 (0) -1 … -m by place, equal places in turn order from the winner's left (section 10)."""
     n = rules.players
@@ -71,7 +71,7 @@ def pay_by_place(rules: Any, row: Any, first: int) -> None:
         row.payoffs[seat] = 2 * (m - rank if rank < m else n - m - 1 - rank)
 
 
-@helper
+@function
 def pay_base(rules: Any, table: Any, row: Any, first: int, loser: int) -> None:
     """Pay what the places come to, penalties apart (section 10)."""
     if rules.payoff == 0:
@@ -88,7 +88,7 @@ def pay_base(rules: Any, table: Any, row: Any, first: int, loser: int) -> None:
             row.payoffs[first] += 2 * cards_left(table, seat)
 
 
-@part
+@spliced
 def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
     """Pay the end of a hand that was played out, in half units (section 10); `holding`: who still holds cards."""
     ends = first_and_loser(rules, row)
@@ -112,7 +112,7 @@ def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
             row.payoffs[seat] += table.owed[seat]
 
 
-@helper
+@function
 def pay_instant_win(rules: Any, row: Any, winner: int) -> None:
     """Place and pay an instant win, in half units (sections 4.8 and 10)."""
     each = 2 if rules.payoff == 0 else 4 if rules.payoff == 1 else 4 * rules.cards

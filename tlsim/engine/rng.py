@@ -6,12 +6,12 @@ can be replayed alone, and results do not depend on threads or on the order of w
 change: raise `VERSION`.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from tlsim.engine.bits import AHEAD, add64, draw_four, high_product, multiply64, unlikely
-from tlsim.engine.compile import helper, primitive
+from tlsim.engine.compile import function, inline
 
 VERSION = 1
 
@@ -35,6 +35,9 @@ STREAM = np.dtype(
     )
 )
 
+Stream: TypeAlias = np.record
+"""A random stream, a record of dtype `STREAM`."""
+
 _PHI = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
@@ -42,7 +45,7 @@ _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _S23, _S41, _S17, _S45, _S19 = np.uint64(23), np.uint64(41), np.uint64(17), np.uint64(45), np.uint64(19)
 
 
-@primitive
+@inline
 def mix64(z: Any) -> Any:
     """Return the splitmix64 finaliser of a word: a bijection (Steele, Lea and Flood 2014, Stafford's variant 13)."""
     z = multiply64(z ^ (z >> _S30), _M1)
@@ -50,7 +53,7 @@ def mix64(z: Any) -> Any:
     return z ^ (z >> _S31)
 
 
-@primitive
+@inline
 def set_key(stream: Any, seed: Any, deal: int, purpose: int, seat: int) -> None:
     """Key a stream (deal < 2**56, purpose < 32, seat < 8); it opens at its first draw."""
     stream.seed_mix = mix64(add64(seed, _PHI))
@@ -59,7 +62,7 @@ def set_key(stream: Any, seed: Any, deal: int, purpose: int, seat: int) -> None:
     stream.is_open = 0
 
 
-@helper
+@function
 def open_stream(stream: Any) -> None:
     """Fill the state from the key.
 
@@ -91,7 +94,11 @@ LANES = np.dtype(
 )
 
 
-@primitive
+Lanes: TypeAlias = np.record
+"""The streams of all seats side by side, a record of dtype `LANES`."""
+
+
+@inline
 def open_lane(lanes: Any, stream: Any, seat: Any) -> None:
     """Open the stream of a seat beside the others; see `open_stream`."""
     s0 = mix64(add64(stream.word, stream.seed_mix))
@@ -104,7 +111,7 @@ def open_lane(lanes: Any, stream: Any, seat: Any) -> None:
     lanes.stop = 0
 
 
-@helper
+@function
 def draw_ahead(lanes: Any, players: int) -> None:
     """Draw the next words of all seats."""
     draw_four(lanes, lanes.stop)
@@ -113,7 +120,7 @@ def draw_ahead(lanes: Any, players: int) -> None:
     lanes.stop += 8 * AHEAD
 
 
-@primitive
+@inline
 def draw_beside(lanes: Any, players: int, seat: Any) -> Any:
     """Return the next word of a seat, where those of all are drawn at once."""
     at = lanes.next[seat]
@@ -123,7 +130,7 @@ def draw_beside(lanes: Any, players: int, seat: Any) -> Any:
     return lanes.words[np.uint64(at >> 3), np.uint64(at & 7)]
 
 
-@primitive
+@inline
 def draw(stream: Any) -> Any:
     """Return the next word of a stream: 64 independent random bits, as `uint64`."""
     if stream.is_open == 0:
@@ -131,7 +138,7 @@ def draw(stream: Any) -> Any:
     return draw_open(stream)
 
 
-@primitive
+@inline
 def draw_open(stream: Any) -> Any:
     """Return the next word of a stream that is open: several in a row stay in registers."""
     s0, s1, s2, s3 = stream.s0, stream.s1, stream.s2, stream.s3
@@ -146,7 +153,7 @@ def draw_open(stream: Any) -> Any:
     return word
 
 
-@primitive
+@inline
 def below(word: Any, n: int) -> int:
     """Return a number 0..n-1 from a random word, uniform up to n / 2**64."""
     return np.int64(high_product(word, np.uint64(n)))

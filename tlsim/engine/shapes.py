@@ -4,11 +4,16 @@ Bit 0 of nibble r of `presence(h)` says that rank r is there, `counts(h)` holds 
 `runs(p, n)` marks the ranks that start n consecutive ones. `h` is a hand, `hi` the cards of it that may be on top.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from tlsim.engine.bits import kth_bit, lowest_bit, popcount
-from tlsim.engine.compile import helper, primitive
+from tlsim.engine.compile import function, inline
 from tlsim.rules.cards import NO_TWOS, ONES
+
+Code: TypeAlias = int
+"""A play as one number, `kind << 10 | length << 6 | top card`; 0 is no combination, or a lead."""
+Lattice: TypeAlias = int
+"""The number of cards of each rank in its nibble."""
 
 # Kinds of plays; a play of one rank has its number of cards.
 SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOUBLE_STRAIGHT, QUAD_RUN = range(1, 8)
@@ -17,74 +22,74 @@ KINDS = ("pass", "single", "pair", "triple", "quad", "straight", "double-straigh
 # ------------------------------------------------------------------------------------------------ bits and ranks
 
 
-@primitive
+@inline
 def lowest(a: int) -> int:
     """Return the lowest set bit of a mask, as a mask."""
     return a & -a
 
 
-@primitive
+@inline
 def above(h: int, top: int) -> int:
     """Return the cards of h that are higher than card `top`."""
     return h & (-2 << top)
 
 
-@primitive
+@inline
 def nibble(h: int, rank: int) -> int:
     """Return the cards of one rank."""
     return h & (15 << (4 * rank))
 
 
-@primitive
+@inline
 def up1(h: int) -> int:
     """Return the cards one suit above those of h, same rank."""
     return (h & (ONES * 7)) << 1
 
 
-@primitive
+@inline
 def up2(h: int) -> int:
     """Return the cards two suits above those of h, same rank."""
     return (h & (ONES * 3)) << 2
 
 
-@primitive
+@inline
 def up3(h: int) -> int:
     """Return the cards three suits above those of h, same rank."""
     return (h & ONES) << 3
 
 
-@primitive
+@inline
 def covered(h: int) -> int:
     """Return the cards that have a lower one of the same rank in h."""
     return up1(h) | up2(h) | up3(h)
 
 
-@primitive
+@inline
 def presence(h: int) -> int:
     """Return one bit (the lowest of the nibble) for every rank in h."""
     return (h | h >> 1 | h >> 2 | h >> 3) & ONES
 
 
-@primitive
+@inline
 def counts(h: int) -> int:
     """Return the number of cards of each rank, 0 to 4, in its nibble."""
     pairs = h - ((h >> 1) & (ONES * 5))
     return (pairs & (ONES * 3)) + ((pairs >> 2) & (ONES * 3))
 
 
-@primitive
+@inline
 def count_at(lattice: int, rank: int) -> int:
     """Return one nibble of a count lattice."""
     return (lattice >> (4 * rank)) & 15
 
 
-@primitive
+@inline
 def pair_choices(n: int) -> int:
     """Return the number of pairs out of n cards of a rank."""
     return n * (n - 1) >> 1
 
 
-@primitive
+@inline
 def runs(p: int, n: int) -> int:
     """Return the ranks that start n (1 to 16) consecutive ones of a presence mask; by doubling."""
     if n <= 4:
@@ -96,13 +101,13 @@ def runs(p: int, n: int) -> int:
     return p & (p >> (4 * max(n - 8, 0)))
 
 
-@primitive
+@inline
 def quads(h: int) -> int:
     """Return one bit (the lowest of the nibble) for every rank with all four cards in h."""
     return h & (h >> 1) & (h >> 2) & (h >> 3) & ONES
 
 
-@primitive
+@inline
 def holds_chop(h: int) -> bool:
     """Return whether h holds a quad, or a pair of each of three ranks in a row: what any chop of one deck needs."""
     lattice = counts(h)
@@ -114,7 +119,7 @@ def holds_chop(h: int) -> bool:
 # ------------------------------------------------------------------------------------------------ all plays of a shape
 
 
-@helper
+@function
 def write_of_a_rank(view: Any, n: int, h: int, hi: int, kind: int) -> int:
     """Write every single, pair, triple or quad of h with its top card in hi; return the new end."""
     while hi != 0:
@@ -143,7 +148,7 @@ def write_of_a_rank(view: Any, n: int, h: int, hi: int, kind: int) -> int:
     return n
 
 
-@helper
+@function
 def write_straights(view: Any, n: int, h: int, hi: int, length: int) -> int:
     """Write every straight of one length in h with its top card in hi; return the new end.
 
@@ -174,7 +179,7 @@ def write_straights(view: Any, n: int, h: int, hi: int, length: int) -> int:
     return n
 
 
-@primitive
+@inline
 def kth_pair(g: int, hi: int, k: int) -> int:
     """Return the k-th pair of the cards g of one rank with its top card in hi."""
     a, b, c = hi & up1(g), hi & up2(g), hi & up3(g)
@@ -188,20 +193,20 @@ def kth_pair(g: int, hi: int, k: int) -> int:
     return c | c >> 3
 
 
-@primitive
+@inline
 def count_pairs(g: int, hi: int) -> int:
     """Return the number of pairs in g with the top card in hi."""
     return popcount(hi & up1(g)) + popcount(hi & up2(g)) + popcount(hi & up3(g))
 
 
-@primitive
+@inline
 def double_starts(h: int, hi: int, length: int) -> int:
     """Return the ranks that start a double straight of `length` pairs in h with its top card in hi."""
     paired = h & covered(h)
     return runs(presence(paired), length) & (presence(paired & hi) >> (4 * (length - 1)))
 
 
-@helper
+@function
 def count_doubles(h: int, hi: int, length: int) -> int:
     """Return the number of double straights of `length` pairs in h with the top card in hi."""
     starts, lattice, total = double_starts(h, hi, length), counts(h), 0
@@ -216,7 +221,7 @@ def count_doubles(h: int, hi: int, length: int) -> int:
     return total
 
 
-@helper
+@function
 def kth_double(h: int, hi: int, length: int, k: int) -> int:
     """Return the k-th double straight of those that `count_doubles` counts."""
     starts, lattice = double_starts(h, hi, length), counts(h)
@@ -241,7 +246,7 @@ def kth_double(h: int, hi: int, length: int, k: int) -> int:
         return play
 
 
-@primitive
+@inline
 def quad_run_starts(h: int, hi: int, length: int) -> int:
     """Return the ranks that start a run of `length` quads in h (no 2s) with its top card in hi."""
     return runs(quads(h & NO_TWOS), length) & (presence(hi) >> (4 * (length - 1)))

@@ -13,18 +13,18 @@ import textwrap
 from typing import Any
 
 _COPIES: dict[Any, Any] = {}
-_PARTS: dict[Any, Any] = {}
+_SPLICED: dict[Any, Any] = {}
 
 
-def _is_part(value: Any) -> bool:
+def _is_spliced(value: Any) -> bool:
     return getattr(value, "targetoptions", {}).get("inline") == "always"
 
 
 class _Pruner(ast.NodeTransformer):
     """Puts known values in place of parameters, and drops the branches that they rule out."""
 
-    def __init__(self, names: dict[str, Any], known: dict[str, Any], own: set[str], part: Any) -> None:
-        self.names, self.known, self.own, self.part = names, known, own, part
+    def __init__(self, names: dict[str, Any], known: dict[str, Any], own: set[str], spliced: Any) -> None:
+        self.names, self.known, self.own, self.spliced = names, known, own, spliced
 
     def _value(self, node: ast.expr) -> Any:
         """Return the value of a constant, None for anything else."""
@@ -110,7 +110,7 @@ class _Pruner(ast.NodeTransformer):
         """Call the copy of a part that knows its constant flags."""
         self.generic_visit(node)
         called: Any = self.names.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        if not _is_part(called) or node.keywords:
+        if not _is_spliced(called) or node.keywords:
             return node
         function = called.py_func
         known, rest = {}, []
@@ -120,15 +120,15 @@ class _Pruner(ast.NodeTransformer):
                 known[name] = value
             else:
                 rest.append(argument)
-        copy = _copy(function, known, self.part)
-        if copy not in _PARTS:
-            _PARTS[copy] = self.part(copy)
-        self.names[copy.__name__] = _PARTS[copy]
+        copy = _copy(function, known, self.spliced)
+        if copy not in _SPLICED:
+            _SPLICED[copy] = self.spliced(copy)
+        self.names[copy.__name__] = _SPLICED[copy]
         call = ast.Call(ast.Name(copy.__name__, ast.Load()), rest, [])
         return ast.copy_location(call, node)
 
 
-def _copy(function: Any, known: dict[str, Any], part: Any) -> Any:
+def _copy(function: Any, known: dict[str, Any], spliced: Any) -> Any:
     """Return a function with some parameters put in."""
     key = (function, *sorted(known.items()))
     if key not in _COPIES:
@@ -142,7 +142,7 @@ def _copy(function: Any, known: dict[str, Any], part: Any) -> Any:
         assert not stored & set(known), f"{function.__qualname__} changes its flag"
         node.args.args = [one for one in node.args.args if one.arg not in known]
         node.name = "_".join([function.__name__, *(f"{name}{int(value)}" for name, value in known.items()), "pruned"])
-        pruner = _Pruner(function.__globals__, known, own, part)
+        pruner = _Pruner(function.__globals__, known, own, spliced)
         node.body = [one for statement in node.body for one in _as_list(pruner.visit(statement))]
         code = compile(ast.fix_missing_locations(ast.Module([node], [])), function.__code__.co_filename, "exec")
         names: dict[str, Any] = {}
@@ -155,10 +155,10 @@ def _as_list(found: Any) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def pruned(function: Any, part: Any) -> Any:
-    """Return a function that calls pruned parts, made by the decorator `part`; itself if it calls none."""
-    if not any(_is_part(function.__globals__.get(name)) for name in function.__code__.co_names):
+def pruned(function: Any, spliced: Any) -> Any:
+    """Return a function that calls pruned parts, made by the decorator `spliced`; itself if it calls none."""
+    if not any(_is_spliced(function.__globals__.get(name)) for name in function.__code__.co_names):
         return function
-    copy = _copy(function, {}, part)
+    copy = _copy(function, {}, spliced)
     copy.__name__, copy.__qualname__ = function.__name__, function.__qualname__
     return copy

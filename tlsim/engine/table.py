@@ -1,5 +1,7 @@
 """The records of a hand: the table that it is played at, and the row that tells how it ended."""
 
+from typing import TypeAlias
+
 import numpy as np
 
 from tlsim.engine.calls import call_by_address
@@ -9,6 +11,11 @@ from tlsim.engine.tally import MAX_METRICS
 from tlsim.engine.trading import OFFER
 from tlsim.engine.view import MAX_DECISIONS, MAX_SEATS, PARAMS, VIEW
 from tlsim.rules.ruleset import N_TARGETS, RULES
+
+Table: TypeAlias = np.record
+"""A table at which hands are played, a record of dtype `TABLE`."""
+Row: TypeAlias = np.record
+"""How a hand ended, a record of dtype `ROW`."""
 
 # The result of one hand.
 ROW = np.dtype(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tlsim.engine.compile import part
+from tlsim.engine.compile import spliced
 from tlsim.engine.view import MAX_SEATS
 from tlsim.rules.ruleset import INSTANT_WINS, N_TARGETS
 
@@ -47,7 +47,7 @@ def chops_at(players: int, n_policies: int) -> int:
     return instant_at(players, n_policies) + len(INSTANT_WINS)
 
 
-@part
+@spliced
 def add_outcome(x: Any, at: Any, place: int, payoff: int) -> None:
     """Add one seat's outcomes to the three metrics from `at`, an unsigned index, on."""
     x[at] += 1 if place == 1 else 0
@@ -55,7 +55,7 @@ def add_outcome(x: Any, at: Any, place: int, payoff: int) -> None:
     x[at + np.uint64(2)] += payoff
 
 
-@part
+@spliced
 def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any, rare_at: int) -> None:
     """Add one hand to the sums of its deal; `policy_of_seat[seat]` is an index into the run's distinct policies."""
     x = table.sums
@@ -96,7 +96,7 @@ def add_row(rules: Any, table: Any, row: Any, policy_of_seat: Any, rare_at: int)
     x[OTHERS_AT + 2] += payoffs - payoff
 
 
-@part
+@spliced
 def close_deal(table: Any, rare_at: int, tally: Any) -> None:
     """Add the sums of a deal and their squares to the tally, shape `(2, metrics)`, and clear them."""
     stop = rare_at + RARE if table.any_rare else rare_at

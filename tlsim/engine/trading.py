@@ -12,7 +12,7 @@ import numpy as np
 from tlsim.engine import two_decks
 from tlsim.engine.bits import kth_bit, lowest_bit, popcount
 from tlsim.engine.calls import call_by_address
-from tlsim.engine.compile import helper, primitive
+from tlsim.engine.compile import function, inline
 from tlsim.engine.host import from_dtype, types
 from tlsim.engine.rng import STREAM, TRADE, below, draw, set_key
 from tlsim.engine.shapes import count_at, presence
@@ -50,7 +50,7 @@ _PAIR, _TRIPLE, _QUAD, _IN_RUN = 6, 8, 16, 3
 # ------------------------------------------------------------------------------------------------ the built-in policy
 
 
-@primitive
+@inline
 def hand_value(h: int, s: int) -> int:
     """Return the hand value that the built-in policy goes by: the higher, the fewer and stronger its plays.
 
@@ -69,20 +69,20 @@ def hand_value(h: int, s: int) -> int:
     return value + _QUAD * popcount(at_least(lattice, 4)) + _IN_RUN * popcount(in_run)
 
 
-@primitive
+@inline
 def joined(h: int, s: int, c: int, t: int) -> Any:
     """Return the cards of two sets together, held at least once and held twice; no card is there three times."""
     return h | c, s | t | (h & c)
 
 
-@helper
+@function
 def value_after(h: int, s: int, give: int, give_second: int, get: int, get_second: int) -> int:
     """Return the hand value after a swap."""
     once, twice = joined(two_decks.rest_of(h, s, give, give_second), s & ~give, get, get_second)
     return hand_value(once, twice)
 
 
-@helper
+@function
 def next_give(h: int, s: int, k: int, n: int) -> Any:
     """Return the k-th way to give n (1 or 2) cards of a hand: its cards and those of them twice; 0 past the end.
 
@@ -101,7 +101,7 @@ def next_give(h: int, s: int, k: int, n: int) -> Any:
     return card, card
 
 
-@helper
+@function
 def best_swap(rules: Any, offer: Any, stream: Any) -> int:  # noqa: ARG001  # the contract of a trading policy
     """Make the one-for-one or two-for-two swap that improves both hands, and their sum the most; the first of equals.
 
@@ -132,13 +132,13 @@ def best_swap(rules: Any, offer: Any, stream: Any) -> int:  # noqa: ARG001  # th
 # ------------------------------------------------------------------------------------------------ the table
 
 
-@primitive
+@inline
 def is_held(h: int, s: int, c: int, t: int) -> bool:
     """Return whether a hand holds cards."""
     return c & ~h == 0 and t & ~(s & c) == 0
 
 
-@helper
+@function
 def swap(table: Any, first: int, second: int) -> bool:
     """Carry out the swap of an offer between two seats; return whether it may be."""
     offer = table.offer
@@ -154,7 +154,7 @@ def swap(table: Any, first: int, second: int) -> bool:
     return True
 
 
-@helper
+@function
 def trade_all(rules: Any, table: Any, seed: Any, deal: int) -> bool:
     """Let the pairs of seats trade, in random order; return whether all trades are ones that may be.
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount
-from tlsim.engine.calls import POLICY_RAISED, apart, call_by_address
-from tlsim.engine.compile import helper, part, primitive
+from tlsim.engine.calls import POLICY_RAISED, call_by_address, lazy
+from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.features import leftover
 from tlsim.engine.host import types
 from tlsim.engine.one_deck import beats, chop_class, classify, keeps_obligations, kind_of, matches, top_of
@@ -39,7 +39,7 @@ call_policy = call_by_address(C_SIGNATURE)
 # ------------------------------------------------------------------------------------------------ who acts, and how
 
 
-@primitive
+@inline
 def after(seats: int, seat: int) -> int:
     """Return a mask of seats as seen from a seat: bit k is the seat k + 1 places on, its own not among them.
 
@@ -48,19 +48,19 @@ def after(seats: int, seat: int) -> int:
     return ((seats | seats << 8) >> (seat + 1)) & 0x7F
 
 
-@primitive
+@inline
 def next_seat(seats: int, seat: int) -> int:
     """Return the first of a mask of seats in turn order after `seat`."""
     return (seat + 1 + lowest_bit(after(seats, seat))) & 7
 
 
-@apart(types.int64(*CONTRACT))
+@lazy(types.int64(*CONTRACT))
 def choose_at_random(rules: Any, view: Any, stream: Any) -> int:
     """Return the play of `random`. Apart, or the first start of whoever brings a policy would take 4 s more."""
     return random.choose(rules, view, stream)
 
 
-@helper
+@function
 def decide_outside(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
     """Return the cards of a function that keeps to the contract of C, or of a script."""
     if table.policy[seat] == BY_C_ADDRESS:
@@ -73,7 +73,7 @@ def decide_outside(rules: Any, table: Any, seat: int, hand: int, on: int) -> int
     return table.script[turn]
 
 
-@helper
+@function
 def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
     """Return the cards that a policy plays which is not a compiled function called by its address."""
     table.sight.hand, table.sight.on = hand, on
@@ -84,7 +84,7 @@ def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> i
     return decide_outside(rules, table, seat, hand, on)
 
 
-@helper
+@function
 def decide_otherwise_when_bound(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
     """Return `decide_otherwise` for kernels that also play tables of built-in policies: `random` is part of it."""
     table.sight.hand, table.sight.on = hand, on
@@ -95,7 +95,7 @@ def decide_otherwise_when_bound(rules: Any, table: Any, seat: int, hand: int, on
     return decide_outside(rules, table, seat, hand, on)
 
 
-@part
+@spliced
 def decide(
     rules: Any, table: Any, seat: int, hand: int, on: int, lead: bool, bound: bool, shown: bool, two: bool, only: int
 ) -> int:
@@ -105,7 +105,7 @@ def decide(
     return decide_free(rules, table, seat, hand, on, lead, two, only)
 
 
-@part
+@spliced
 def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int, bound: bool) -> int:
     """Return `decide` for any policy."""
     at = np.uint64(seat)
@@ -116,14 +116,14 @@ def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int, bound: boo
     return call_policy(table.address[at], (rules, table.sight, table.streams[at], table.params[at], hand, on))
 
 
-@part
+@spliced
 def next_word(rules: Any, table: Any, seat: int, only: int) -> Any:
     """Return the next random word of a seat; `only` as in `decide_free`."""
     at = np.uint64(seat)
     return draw_beside(table.lanes, rules.players, at) if only == RANDOM else draw(table.streams[at])
 
 
-@part
+@spliced
 def decide_free(rules: Any, table: Any, seat: int, hand: int, on: int, lead: bool, two: bool, only: int) -> int:
     """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place.
 
@@ -136,7 +136,7 @@ def decide_free(rules: Any, table: Any, seat: int, hand: int, on: int, lead: boo
     return random.choose_with_two(rules, view, word) if two else random.choose_free(rules, view, hand, on, lead, word)
 
 
-@part
+@spliced
 def decide_single(rules: Any, table: Any, seat: int, hand: int, on: int, only: int) -> int:
     """Return `decide_free` for a single to beat that no chop of the hand beats."""
     if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
@@ -144,7 +144,7 @@ def decide_single(rules: Any, table: Any, seat: int, hand: int, on: int, only: i
     return random.random_single(hand, on, next_word(rules, table, seat, only))
 
 
-@helper
+@function
 def holds_play(rules: Any, table: Any, seat: int, on: int, on_cards: int, on_second: int, again: int) -> bool:
     """Return whether a seat holds a legal play on `on`; its policy may have changed the view since.
 
@@ -160,13 +160,13 @@ def holds_play(rules: Any, table: Any, seat: int, on: int, on_cards: int, on_sec
 # ------------------------------------------------------------------------------------------------ what may be played
 
 
-@part
+@spliced
 def code_of_play(rules: Any, cards: int, second: int, two: bool) -> int:
     """Return the code of a play, 0 for what is no combination, and for a pass."""
     return two_decks.classify(rules, cards, second) if two else classify(rules, cards)
 
 
-@part
+@spliced
 def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
     """Return what is wrong with what the seat to act plays, obligations apart."""
     if cards == 0:
@@ -178,25 +178,25 @@ def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
     return NO_FAULT if code != 0 and kind_of(code) != QUAD_RUN else ILLEGAL
 
 
-@primitive
+@inline
 def leads(hand: int, cards: int, code: int) -> bool:
     """Return whether a play can be led, obligations apart: it is held, and a combination that may be."""
     return cards & ~hand == 0 and 0 < code < QUAD_RUN << 10
 
 
-@primitive
+@inline
 def follows(hand: int, cards: int, code: int, on: int) -> bool:
     """Return whether a play is held and beats `on` as its match: what nearly all answers are. No chops."""
     return cards & ~hand == 0 and on < code and matches(code, on)
 
 
-@primitive
+@inline
 def follows_single(hand: int, cards: int, on: int) -> bool:
     """Return `follows` for a single to beat."""
     return cards & ~hand == 0 and cards & (cards - 1) == 0 and above(cards, top_of(on)) != 0
 
 
-@helper
+@function
 def fault_when_bound(
     rules: Any, table: Any, seat: int, hand: int, on: int, on_cards: int, required: int, again: int, cards: int
 ) -> int:
@@ -207,7 +207,7 @@ def fault_when_bound(
     return NO_FAULT if keeps_obligations(rules, hand, on, required, again, cards) else ILLEGAL
 
 
-@helper
+@function
 def fault_of_lead(rules: Any, hand: int, required: int, cards: int, code: int) -> int:
     """Return what is wrong with a lead, where only the obligation of the first lead binds it."""
     fault = basic_fault(rules, hand, 0, cards, code)
@@ -216,13 +216,13 @@ def fault_of_lead(rules: Any, hand: int, required: int, cards: int, code: int) -
     return fault
 
 
-@helper
+@function
 def fault_of_answer(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
     """Return what is wrong with an answer where nothing binds, not a pass: what `follows` is sure of not."""
     return basic_fault(rules, hand, on, cards, code)
 
 
-@part
+@spliced
 def fault_with_one(rules: Any, table: Any, seat: int, hand: int, last: Any, cards: int, code: int, bound: bool) -> int:
     """Return `fault_of` for one deck."""
     on, on_cards, _, required, again = last
@@ -232,7 +232,7 @@ def fault_with_one(rules: Any, table: Any, seat: int, hand: int, last: Any, card
     return fault
 
 
-@part
+@spliced
 def fault_with_two(
     rules: Any, table: Any, seat: int, hand: int, held: int, last: Any, cards: int, second: int, code: int
 ) -> int:
@@ -256,7 +256,7 @@ def fault_with_two(
     return NO_FAULT if kept else ILLEGAL
 
 
-@part
+@spliced
 def fault_of(
     rules: Any,
     table: Any,
@@ -283,7 +283,7 @@ def fault_of(
 # ------------------------------------------------------------------------------------------------ what comes of it
 
 
-@helper
+@function
 def note_beaten(
     rules: Any, table: Any, row: Any, seat: int, code: int, on: int, on_cards: int, on_second: int, payer: int
 ) -> None:
@@ -305,7 +305,7 @@ def note_beaten(
         table.payee = seat
 
 
-@helper
+@function
 def settle_pile(table: Any) -> None:
     """Let the owner of the last play that was chopped pay the last chopper, unless it went out on that play."""
     if table.payer >= 0:
@@ -314,7 +314,7 @@ def settle_pile(table: Any) -> None:
     table.pile_value = 0
 
 
-@helper
+@function
 def stop_at_fault(
     table: Any, fault: int, cards: int, second: int, seat: int, hand: int, holding: int, turns: int
 ) -> int:
@@ -325,7 +325,7 @@ def stop_at_fault(
     return holding
 
 
-@part
+@spliced
 def show_turn(
     view: Any,
     seat: int,
@@ -349,7 +349,7 @@ def show_turn(
         view.seat, view.passed, view.n_turns = seat, passed, turns
 
 
-@part
+@spliced
 def note_turn(view: Any, turns: int, seat: int, cards: int, second: int, two: bool) -> None:
     """Write a turn to those of this hand."""
     at = np.uint64(turns)
@@ -358,7 +358,7 @@ def note_turn(view: Any, turns: int, seat: int, cards: int, second: int, two: bo
         view.turn_second[at] = second
 
 
-@part
+@spliced
 def show_play(table: Any, seat: int, cards: int, second: int, rest: int, rest_second: int, two: bool) -> None:
     """Write a play, and what remains of the hand, to what everybody has seen."""
     at, view = np.uint64(seat), table.sight

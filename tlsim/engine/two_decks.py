@@ -12,8 +12,8 @@ import numpy as np
 
 from tlsim.engine import one_deck
 from tlsim.engine.bits import highest_bit, lowest_bit, popcount
-from tlsim.engine.calls import apart
-from tlsim.engine.compile import helper, kernel, primitive
+from tlsim.engine.calls import lazy
+from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.features import (
     BLACK_TWO,
     DOUBLE_STRAIGHT_3,
@@ -36,25 +36,25 @@ LATER, KICKERS = 1, 2  # `ties`, as packed
 # ------------------------------------------------------------------------------------------------ multisets of cards
 
 
-@primitive
+@inline
 def lattice_of(h: int, s: int) -> int:
     """Return the number of cards of each rank, 0 to 8, in its nibble."""
     return counts(h) + counts(s)
 
 
-@primitive
+@inline
 def at_least(lattice: int, n: int) -> int:
     """Return one bit (the lowest of the nibble) for every rank with at least n cards, n from 1 to 8."""
     return ((lattice + (8 - n) * ONES) >> 3) & ONES
 
 
-@primitive
+@inline
 def rest_of(h: int, s: int, c: int, t: int) -> int:
     """Return the cards held at least once when a play leaves a hand; those held twice are `s & ~c`."""
     return (h & ~c) | (s & c & ~t)
 
 
-@primitive
+@inline
 def size_of(h: int, s: int) -> int:
     """Return the number of cards."""
     return popcount(h) + popcount(s)
@@ -63,7 +63,7 @@ def size_of(h: int, s: int) -> int:
 # ------------------------------------------------------------------------------------------------ plays
 
 
-@helper
+@function
 def classify_runs(rules: Any, c: int, t: int) -> int:
     """Return the code of cards of more than one rank, 0 when they are no combination."""
     low, top, ranks = lowest_bit(c) & 60, highest_bit(c), presence(c)
@@ -83,7 +83,7 @@ def classify_runs(rules: Any, c: int, t: int) -> int:
     return code if allowed else 0
 
 
-@primitive
+@inline
 def classify(rules: Any, c: int, t: int) -> int:
     """Return the code of cards, 0 when they are no combination under these rules (section 2)."""
     if c == 0 or t & ~c != 0:
@@ -94,7 +94,7 @@ def classify(rules: Any, c: int, t: int) -> int:
     return code_of(n, 1, highest_bit(c)) if n < QUAD or (n == QUAD and c & rules.quad_cards) else 0
 
 
-@primitive
+@inline
 def is_higher(c: int, t: int, on_c: int, on_t: int) -> bool:
     """Return whether, from the top down, the first card that differs is higher: equally many cards (section 7)."""
     differ = (c ^ on_c) | (t ^ on_t)
@@ -104,7 +104,7 @@ def is_higher(c: int, t: int, on_c: int, on_t: int) -> bool:
     return (c >> bit & 1) + (t >> bit & 1) > (on_c >> bit & 1) + (on_t >> bit & 1)
 
 
-@helper
+@function
 def beats(rules: Any, code: int, c: int, t: int, on: int, on_c: int, on_t: int) -> bool:
     """Return whether a play beats another (sections 3 and 7)."""
     if not matches(code, on):
@@ -114,7 +114,7 @@ def beats(rules: Any, code: int, c: int, t: int, on: int, on_c: int, on_t: int) 
     return rules.ties == LATER or (rules.ties == KICKERS and is_higher(c, t, on_c, on_t))
 
 
-@helper
+@function
 def keeps_obligations(
     rules: Any, h: int, s: int, on: int, required: int, again: int, code: int, c: int, t: int
 ) -> bool:
@@ -150,13 +150,13 @@ def _list_picks() -> tuple[Any, Any]:
 _FIRST, _PICKS = _list_picks()
 
 
-@primitive
+@inline
 def picks_at(h: int, s: int, rank: int, each: int) -> int:
     """Return the index into `_FIRST` of the picks of `each` cards of a rank."""
     return ((h >> (4 * rank) & 15) | (s >> (4 * rank) & 15) << 4) * 5 + each
 
 
-@helper
+@function
 def write_runs(view: Any, n: int, h: int, s: int, each: int, length: int) -> int:
     """Write every set of `each` cards of `length` ranks in a row, whatever the rules; return the new end."""
     for start in range(14 - length):
@@ -178,14 +178,14 @@ def write_runs(view: Any, n: int, h: int, s: int, each: int, length: int) -> int
     return n
 
 
-@helper
+@function
 def write_kind(view: Any, n: int, h: int, s: int, kind: int, length: int) -> int:
     """Write every set of cards that is of a kind and length, whatever else the rules say; return the new end."""
     each = kind if kind <= QUAD else 1 if kind == STRAIGHT else 2 if kind == DOUBLE_STRAIGHT else QUAD
     return write_runs(view, n, h, s, each, length)
 
 
-@helper
+@function
 def write_leads(rules: Any, view: Any, h: int, s: int) -> int:
     """Write every combination that may be led, and some that may not; return how many."""
     n = 0
@@ -198,7 +198,7 @@ def write_leads(rules: Any, view: Any, h: int, s: int) -> int:
     return n
 
 
-@helper
+@function
 def legal_plays(rules: Any, view: Any) -> int:
     """Write every legal play of the seat to act to `view.plays` and `view.plays_second`, each once; return how many.
 
@@ -226,13 +226,13 @@ def legal_plays(rules: Any, view: Any) -> int:
     return kept
 
 
-@apart(OF_VIEW)
+@lazy(OF_VIEW)
 def legal_plays_of_either(rules: Any, view: Any) -> int:
     """Return `legal_plays` for rules with one deck or two."""
     return legal_plays(rules, view) if rules.decks == 2 else one_deck.legal_plays(rules, view)
 
 
-@helper
+@function
 def may_pass(rules: Any, view: Any) -> bool:
     """Return whether the seat to act may pass (section 4.4 and `must_play` in 9). Overwrites `view.plays`."""
     if view.on == 0:
@@ -243,7 +243,7 @@ def may_pass(rules: Any, view: Any) -> bool:
 # ------------------------------------------------------------------------------------------------ features
 
 
-@helper
+@function
 def instant_win(rules: Any, h: int, s: int, opening: int) -> int:
     """Return the rank in the rule set's priority (0 the best) of the hand's best instant win, -1 for none."""
     lattice = lattice_of(h, s)
@@ -254,7 +254,7 @@ def instant_win(rules: Any, h: int, s: int, opening: int) -> int:
     return pick_instant_win(rules, bits, opening)
 
 
-@helper
+@function
 def _costliest(rules: Any, lattice: int, rank: int, black: int, red: int) -> int:
     """Return what the costliest split of a count lattice costs, in half units; black and red 2s are counted apart.
 
@@ -282,7 +282,7 @@ def _costliest(rules: Any, lattice: int, rank: int, black: int, red: int) -> int
     return best
 
 
-@apart(types.int64(*OF_HAND.args, types.int64))
+@lazy(types.int64(*OF_HAND.args, types.int64))
 def leftover(rules: Any, h: int, s: int) -> int:
     """Return what cards cost by the leftover amounts, in half units: the split that costs most (section 10)."""
     black = size_of(h & TWOS & BLACK, s & TWOS & BLACK)

@@ -8,6 +8,8 @@ Seats are absolute: `view.seat` is the policy's own, play goes to `(seat + 1) % 
 tells a hidden card: it holds the hand of the seat to act, what was played, and how many cards the others hold.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
 from tlsim.engine.host import from_dtype, types
@@ -53,6 +55,11 @@ VIEW = np.dtype(
         ],
     )
 )
+
+View: TypeAlias = np.record
+"""What the seat to act may know, a record of dtype `VIEW`."""
+Params: TypeAlias = np.record
+"""Parameters of a policy, a record of dtype `PARAMS`."""
 
 # Parameters of the policy in one seat.
 PARAMS = np.dtype((np.record, [("value", "f8", (MAX_PARAMS,))]))

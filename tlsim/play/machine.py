@@ -44,7 +44,7 @@ def all_kernels() -> list[Any]:
     from tlsim.play import matches, runner
 
     others = [kernel for module in (matches, bulk, deal_counts, kit) for kernel in module.KERNELS]
-    return [*runner.all_kernels(), *others, *calls.apart_kernels()]
+    return [*runner.all_kernels(), *others, *calls.lazy_kernels()]
 
 
 def facts() -> Iterator[tuple[str, str]]:

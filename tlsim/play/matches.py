@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tlsim.engine.calls import raise_failed
-from tlsim.engine.compile import kernel, part
+from tlsim.engine.compile import kernel, spliced
 from tlsim.engine.payoffs import first_and_loser
 from tlsim.engine.table import ROW
 from tlsim.engine.tally import PLAYED_OUT, RARE, add_row, n_metrics
@@ -122,7 +122,7 @@ def most_payoff(rules: Rules, players: int) -> int:
 # ------------------------------------------------------------------------------------------------ kernels
 
 
-@part
+@spliced
 def open_match(rules: Any, match: Any) -> None:
     """Set what is known before the first hand."""
     match.opening, match.leader, match.dealer = 1, -1, -1
@@ -131,7 +131,7 @@ def open_match(rules: Any, match: Any) -> None:
         match.totals[seat] = 0
 
 
-@part
+@spliced
 def play_next(rules: Any, table: Any, row: Any, match: Any, play_hand: int, seed: Any, deal: int) -> int:
     """Play the next hand of a match, and set how the one after it starts; return the fault."""
     fault = play_one(rules, table, row, play_hand, seed, deal, match.opening, match.leader, match.dealer)
@@ -151,7 +151,7 @@ def play_next(rules: Any, table: Any, row: Any, match: Any, play_hand: int, seed
     return fault
 
 
-@part
+@spliced
 def add_hand(row: Any, match: Any, before: int, x: Any, hands_at: int, stride: int, h: int) -> None:
     """Add what hand `h` comes to; `before` is the streak that it began with, 0 in the first hand."""
     at = hands_at + h * stride
@@ -170,7 +170,7 @@ def add_hand(row: Any, match: Any, before: int, x: Any, hands_at: int, stride: i
             x[AGAIN] += 1
 
 
-@part
+@spliced
 def add_totals(rules: Any, match: Any, policy_of_seat: Any, x: Any, at: int, n_policies: int) -> None:
     """Add the totals after a hand to the groups, from metric `at` on."""
     top, n_top = match.totals[0], 0
@@ -189,7 +189,7 @@ def add_totals(rules: Any, match: Any, policy_of_seat: Any, x: Any, at: int, n_p
                 x[at + 2 * (n_policies + role) + 1] += ahead
 
 
-@part
+@spliced
 def add_end(rules: Any, match: Any, policy_of_seat: Any, x: Any, hands_at: int, stride: int, money: Any) -> None:
     """Add how a match ends; `money[policy, total + most]` counts final totals."""
     x[LONGEST] += match.longest
@@ -208,7 +208,7 @@ def add_end(rules: Any, match: Any, policy_of_seat: Any, x: Any, hands_at: int, 
     x[MARGIN] += top - second
 
 
-@part
+@spliced
 def close_match(table: Any, match: Any, x: Any, money: Any, n_plain: int, tally: Any) -> None:
     """Add the sums of a match to its tally, shape `(3, metrics)`, and clear them.
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from tlsim.engine import hand
 from tlsim.engine.calls import address_of, bind, raise_failed
-from tlsim.engine.compile import kernel, part
+from tlsim.engine.compile import kernel, spliced
 from tlsim.engine.deal import deal_hands
-from tlsim.engine.hand import apart_of, play_hand_kernel, play_shown_hand, trade_hands
+from tlsim.engine.hand import lazy_functions_of, play_hand_kernel, play_shown_hand, trade_hands
 from tlsim.engine.policies import Policy
 from tlsim.engine.table import PLAY_HAND, ROW, TABLE, TRADE_HANDS, call_play_hand, call_trade_hands
 from tlsim.engine.tally import RARE, add_row, close_deal, n_metrics
@@ -60,7 +60,7 @@ def pack_policies(policies: list[Policy], called: bool = True) -> Any:
     return packed
 
 
-@part
+@spliced
 def seat_policy(table: Any, seat: int, policy: Any) -> None:
     """Put a policy in a seat."""
     table.policy[seat] = policy.number
@@ -69,7 +69,7 @@ def seat_policy(table: Any, seat: int, policy: Any) -> None:
         table.params[seat].value[k] = policy.params[k]
 
 
-@part
+@spliced
 def play_one(
     rules: Any, table: Any, row: Any, play_hand: int, seed: Any, deal: int, opening: int, leader: int, dealer: int
 ) -> int:
@@ -138,7 +138,7 @@ class Runner:
         loop = self._find_loop() if kernel is play_shown_hand else 0
         self.play_hand = loop or address_of(kernel, PLAY_HAND)
         self.policies = pack_policies(plan.distinct, called=not loop)
-        bind(apart_of(self.rules[0], {policy.number for policy in plan.policies}, kernel))
+        bind(lazy_functions_of(self.rules[0], {policy.number for policy in plan.policies}, kernel))
         self.trade_hands = address_of(trade_hands, TRADE_HANDS) if plan.rules.trading else 0
 
     def new_table(self) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tlsim.engine.cache import CACHE_FOLDER
 from tlsim.engine.calls import PLAIN, POLICY_RAISED, address_of
-from tlsim.engine.compile import forgive_the_cache
+from tlsim.engine.compile import tolerate_cache_errors
 from tlsim.engine.host import JIT
 
 # isort: split
@@ -76,7 +76,7 @@ class Compiled:
         try:
             compiled = njit(nogil=True, cache=cached, pipeline_class=compiler)(self._function)
             if cached:
-                forgive_the_cache(compiled)
+                tolerate_cache_errors(compiled)
             compiled.compile(self._signature)
         finally:
             config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before

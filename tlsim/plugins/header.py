@@ -9,7 +9,7 @@ from tlsim.engine.rng import STREAM
 from tlsim.engine.view import PARAMS, VIEW
 from tlsim.rules.ruleset import RULES
 
-PATH = Path(__file__).parents[1] / "include" / "tlsim.h"
+PATH = Path(__file__).parent / "include" / "tlsim.h"
 _TYPES = {"i8": "int64_t", "u8": "uint64_t", "f8": "double"}
 _HEAD = """\
 /* tlsim.h - a policy in C, or in any language that can export a C function. Made by tlsim.policies.header.

@@ -6,8 +6,18 @@ decks) stand 52 bits up; kernels take them as a mask of their own (`split`, `joi
 """
 
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from tlsim.errors import InputError
+
+Card: TypeAlias = int
+"""A card, `4*rank + suit`, 0..51: integer order is strength."""
+Rank: TypeAlias = int
+"""A rank, 0 (the 3s) to 12 (the 2s)."""
+Mask: TypeAlias = int
+"""A set of cards: card c is bit c. Second copies stand 52 bits up, or in a mask of their own."""
+Seat: TypeAlias = int
+"""A seat at the table, 0..7; play goes to the next higher one."""
 
 RANKS = "3 4 5 6 7 8 9 10 J Q K A 2".split()
 SUITS = "SCDH"

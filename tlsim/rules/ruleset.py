@@ -7,7 +7,7 @@ TOML reader, `name,key=value` changes, the rule book in words and the packed rec
 import dataclasses
 from collections.abc import Collection
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ HOLDINGS = {  # what a hand holds that wins at once
 INSTANT_WINS = tuple(HOLDINGS)
 
 MAX_PLAYERS = 8
+
+RulesRecord: TypeAlias = np.record
+"""The packed rules of one table, a record of dtype `RULES`: what kernels and policies read."""
 
 Chops = tuple[tuple[str, tuple[str, ...]], ...]  # (line, its targets), in table order
 

@@ -49,7 +49,9 @@ def _set_chops(chops: Chops, changes: Mapping[str, tuple[str, ...]]) -> Chops:
 @cache
 def builtin_names() -> tuple[str, ...]:
     """Return the names of the built-in variants, in the order that listings show."""
-    known = {Path(entry.name).stem for entry in resources.files("tlsim.variants").iterdir() if ".toml" in entry.name}
+    known = {
+        Path(entry.name).stem for entry in resources.files("tlsim.rules.variants").iterdir() if ".toml" in entry.name
+    }
     order = ("classic", "viet-cong", "southern", "mien-nam", "dem-la")
     return tuple(sorted(known, key=lambda name: (order.index(name) if name in order else len(order), name)))
 
@@ -59,7 +61,7 @@ def builtin(name: str) -> Rules:
     """Return a built-in variant by name; raise `InputError` with the nearest name for an unknown one."""
     if name not in builtin_names():
         raise InputError(f"unknown variant {name!r}; {nearest(name, builtin_names())}; or give a TOML file")
-    text = resources.files("tlsim.variants").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    text = resources.files("tlsim.rules.variants").joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return from_toml(text, name, where=f"{name}.toml")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import likely, lowest_bit, popcount, unlikely
-from tlsim.engine.calls import apart
-from tlsim.engine.compile import helper, part, primitive
+from tlsim.engine.calls import lazy
+from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.one_deck import (
     chop_class,
     class_kind,
@@ -48,7 +48,7 @@ from tlsim.rules.cards import NO_TWOS, ONES, TWOS
 from tlsim.rules.ruleset import LINES
 
 
-@primitive
+@inline
 def two_lowest(h: int) -> int:
     """Return the two lowest cards of every rank (one where there is one)."""
     first = h & ~covered(h)
@@ -56,13 +56,13 @@ def two_lowest(h: int) -> int:
     return first | (rest & ~covered(rest))
 
 
-@primitive
+@inline
 def between(h: int, low: int, high: int) -> int:
     """Return the cards of h of the ranks low..high-1."""
     return h & ((1 << (4 * high)) - (1 << (4 * low)))
 
 
-@primitive
+@inline
 def lowest_straight(h: int, hi: int, length: int) -> int:
     """Return the straight of h with the lowest top card in hi, then the lowest sum; 0 for none."""
     starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
@@ -73,7 +73,7 @@ def lowest_straight(h: int, hi: int, length: int) -> int:
     return between(h & ~covered(h), start, last) | lowest(nibble(hi, last))
 
 
-@primitive
+@inline
 def lowest_double(h: int, hi: int, length: int) -> int:
     """Return the double straight of h with the lowest top card in hi, then the lowest sum; 0 for none."""
     starts = double_starts(h, hi, length)
@@ -85,7 +85,7 @@ def lowest_double(h: int, hi: int, length: int) -> int:
     return between(two_lowest(h), start, last) | lowest(nibble(h, last)) | top
 
 
-@primitive
+@inline
 def lowest_long(rules: Any, h: int, hi: int, kind: int, length: int) -> int:
     """Return the play of a kind from quad on with the lowest top card in hi, then the lowest sum; 0 for none."""
     if kind == STRAIGHT:
@@ -97,13 +97,13 @@ def lowest_long(rules: Any, h: int, hi: int, kind: int, length: int) -> int:
     return lowest(quad_run_starts(h, hi, length)) * ((1 << (4 * length)) - 1)
 
 
-@primitive
+@inline
 def lowest_single(h: int, on: int) -> int:
     """Return `lowest_answer` to a single that no chop of h beats."""
     return lowest(above(h, top_of(on)))
 
 
-@primitive
+@inline
 def lowest_match(rules: Any, h: int, on: int) -> int:
     """Return the lowest play of h that matches and beats `on`, 0 for none."""
     hi = above(h, top_of(on))
@@ -120,7 +120,7 @@ def lowest_match(rules: Any, h: int, on: int) -> int:
     return (top | (two_lowest(h) & (15 << (lowest_bit(top) & 60)))) & -int(top != 0)
 
 
-@primitive
+@inline
 def weakest_chop(rules: Any, h: int, classes: int) -> int:
     """Return the lowest play of the weakest chop among the classes that h holds, 0 for none.
 
@@ -137,7 +137,7 @@ def weakest_chop(rules: Any, h: int, classes: int) -> int:
     return 0
 
 
-@primitive
+@inline
 def lowest_answer(rules: Any, h: int, on: int) -> int:
     """Return the lowest play of h that beats `on`, a chop only when nothing matches; 0 when nothing beats it."""
     kind = kind_of(on)
@@ -150,7 +150,7 @@ def lowest_answer(rules: Any, h: int, on: int) -> int:
     return play
 
 
-@primitive
+@inline
 def longest_from_lowest(rules: Any, h: int) -> int:
     """Return the combination with most cards among those that hold the lowest card of h."""
     low = lowest_bit(h) & 60
@@ -174,7 +174,7 @@ def longest_from_lowest(rules: Any, h: int) -> int:
     return g
 
 
-@primitive
+@inline
 def sum_of(cards: int) -> int:
     """Return the sum of card numbers."""
     total = 0
@@ -184,7 +184,7 @@ def sum_of(cards: int) -> int:
     return total
 
 
-@helper
+@function
 def key_of(rules: Any, on: int, code: int, cards: int) -> int:
     """Return what legal plays are compared by, the lowest first; of leads only those with the lowest card count."""
     if on == 0:
@@ -199,7 +199,7 @@ def key_of(rules: Any, on: int, code: int, cards: int) -> int:
     return (line << 26) | (top_of(code) << 16) | sum_of(cards)
 
 
-@apart(OF_VIEW)
+@lazy(OF_VIEW)
 def choose_plain(rules: Any, view: Any) -> int:
     """Return the choice by comparing all legal plays: the plain version, and the one for rare obligations."""
     best, best_key = 0, 0
@@ -216,7 +216,7 @@ def choose_plain(rules: Any, view: Any) -> int:
 # ------------------------------------------------------------------------------------------------ two decks
 
 
-@helper
+@function
 def lowest_copies(g: int, q: int, n: int) -> Any:
     """Return the n lowest of cards, `q` of them there twice, as a play."""
     c, t = 0, 0
@@ -231,7 +231,7 @@ def lowest_copies(g: int, q: int, n: int) -> Any:
     return c, t
 
 
-@helper
+@function
 def lowest_runs(view: Any, h: int, s: int, hi: int, each: int, length: int) -> int:
     """Return the set of `each` cards of `length` ranks in a row with the lowest top card in hi, then the lowest sum.
 
@@ -258,7 +258,7 @@ def lowest_runs(view: Any, h: int, s: int, hi: int, each: int, length: int) -> i
     return 0
 
 
-@helper
+@function
 def lowest_of_kind(rules: Any, view: Any, h: int, s: int, hi: int, kind: int, length: int) -> int:
     """Return `lowest_runs` for a kind and length, of the cards that may stand in it."""
     allowed, each = h, kind
@@ -273,7 +273,7 @@ def lowest_of_kind(rules: Any, view: Any, h: int, s: int, hi: int, kind: int, le
     return lowest_runs(view, h & allowed, s & allowed, hi & allowed, each, length)
 
 
-@primitive
+@inline
 def lowest_match_with_two(rules: Any, view: Any, h: int, s: int, hi: int, on: int) -> int:
     """Return `lowest_of_kind` for the kind and length of `on`; what most plays are, looked up at once."""
     kind = kind_of(on)
@@ -289,7 +289,7 @@ def lowest_match_with_two(rules: Any, view: Any, h: int, s: int, hi: int, on: in
     return lowest_of_kind(rules, view, h, s, hi, kind, length_of(on))
 
 
-@primitive
+@inline
 def lowest_answer_with_two(rules: Any, view: Any) -> int:
     """Return `lowest_answer` for two decks, not for `ties = kickers`; `view.second` gets the second copies."""
     h, s, on = view.hand, view.hand_second, view.on
@@ -308,7 +308,7 @@ def lowest_answer_with_two(rules: Any, view: Any) -> int:
     return play
 
 
-@helper
+@function
 def longest_with_two(rules: Any, view: Any) -> int:
     """Return `longest_from_lowest` for two decks; `view.second` gets the second copies."""
     h, s = view.hand, view.hand_second
@@ -333,7 +333,7 @@ def longest_with_two(rules: Any, view: Any) -> int:
     return play
 
 
-@helper
+@function
 def sorts_before(c: int, t: int, other_c: int, other_t: int) -> bool:
     """Return whether, from the lowest card up, the first card that differs is lower: plays of equally many cards."""
     differ = (c ^ other_c) | (t ^ other_t)
@@ -343,7 +343,7 @@ def sorts_before(c: int, t: int, other_c: int, other_t: int) -> bool:
     return (c >> bit & 1) + (t >> bit & 1) > (other_c >> bit & 1) + (other_t >> bit & 1)
 
 
-@helper
+@function
 def choose_plain_with_two(rules: Any, view: Any) -> int:
     """Return the choice of two decks by comparing all legal plays; equal ones: the lowest first card that differs."""
     best, best_second, best_key = 0, 0, 0
@@ -359,7 +359,7 @@ def choose_plain_with_two(rules: Any, view: Any) -> int:
     return best
 
 
-@part
+@spliced
 def choose_free_with_two(rules: Any, view: Any) -> int:
     """Return `choose_free` for two decks; `view.second` gets the second copies, and is 0 before."""
     if rules.ties == two_decks.KICKERS:
@@ -371,7 +371,7 @@ def choose_free_with_two(rules: Any, view: Any) -> int:
     return longest_with_two(rules, view)
 
 
-@apart(OF_VIEW)
+@lazy(OF_VIEW)
 def choose_with_two(rules: Any, view: Any) -> int:
     """Return `choose` for two decks; `view.second` gets the second copies."""
     view.second = 0
@@ -383,7 +383,7 @@ def choose_with_two(rules: Any, view: Any) -> int:
 # ------------------------------------------------------------------------------------------------ the policy
 
 
-@part
+@spliced
 def choose_free(rules: Any, view: Any, hand: int, on: int, lead: bool) -> int:
     """Return the play of the seat to act, where no obligation but that of the first lead binds it."""
     if not lead:
@@ -393,7 +393,7 @@ def choose_free(rules: Any, view: Any, hand: int, on: int, lead: bool) -> int:
     return longest_from_lowest(rules, hand)
 
 
-@part
+@spliced
 def choose(rules: Any, view: Any, stream: Any) -> int:  # noqa: ARG001  # it never draws
     """Return the play of the seat to act (the policy contract of `tlsim.engine.view`)."""
     if rules.decks == 2:

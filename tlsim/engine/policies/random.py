@@ -4,8 +4,8 @@ from typing import Any
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import kth_bit, lowest_bit, popcount, quotient, unlikely
-from tlsim.engine.calls import apart
-from tlsim.engine.compile import helper, part, primitive
+from tlsim.engine.calls import lazy
+from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.features import count_straights
 from tlsim.engine.host import HAS_PDEP, types
 from tlsim.engine.one_deck import (
@@ -45,14 +45,14 @@ from tlsim.engine.shapes import (
 from tlsim.engine.view import OF_HAND, OF_VIEW_AND_WORD
 
 
-@primitive
+@inline
 def one_of(cards: int, n: int, k: int) -> Any:
     """Return one of n cards by k modulo n, and the quotient: k as a number of which each choice is a digit."""
     rest = quotient(k, n)
     return kth_bit(cards, k - rest * n), rest
 
 
-@helper
+@function
 def kth_straight(h: int, straight_min: int, k: int) -> int:
     """Return the k-th of the straights that `count_straights` counts: by end rank, then card by card downwards."""
     lattice = counts(h)
@@ -84,7 +84,7 @@ def kth_straight(h: int, straight_min: int, k: int) -> int:
     return play
 
 
-@helper
+@function
 def count_fixed_straights(h: int, hi: int, length: int) -> int:
     """Return the number of straights of one length in h with the top card in hi."""
     starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
@@ -101,7 +101,7 @@ def count_fixed_straights(h: int, hi: int, length: int) -> int:
     return total
 
 
-@helper
+@function
 def kth_fixed_straight(h: int, hi: int, length: int, k: int) -> int:
     """Return the k-th of the straights that `count_fixed_straights` counts."""
     starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
@@ -124,7 +124,7 @@ def kth_fixed_straight(h: int, hi: int, length: int, k: int) -> int:
         return play
 
 
-@helper
+@function
 def count_long(rules: Any, h: int, hi: int, kind: int, length: int) -> int:
     """Return the number of plays of a kind from quad on with the top card in hi."""
     if kind == STRAIGHT:
@@ -136,7 +136,7 @@ def count_long(rules: Any, h: int, hi: int, kind: int, length: int) -> int:
     return popcount(quad_run_starts(h, hi, length))
 
 
-@helper
+@function
 def kth_long(rules: Any, h: int, hi: int, kind: int, length: int, k: int) -> int:
     """Return the k-th of the plays that `count_long` counts."""
     if kind == STRAIGHT:
@@ -148,7 +148,7 @@ def kth_long(rules: Any, h: int, hi: int, kind: int, length: int, k: int) -> int
     return kth_bit(quad_run_starts(h, hi, length), k) * ((1 << (4 * length)) - 1)
 
 
-@primitive
+@inline
 def pairs_at(a: int, b: int, c: int, k: int) -> int:
     """Return the k-th pair by top cards whose mate is 1 (a), 2 (b), 3 (c) suits down; 0 past the end.
 
@@ -165,7 +165,7 @@ def pairs_at(a: int, b: int, c: int, k: int) -> int:
     return x | x >> 1 | y | y >> 2 | z | z >> 3
 
 
-@primitive
+@inline
 def triples_at(a: int, b: int, c: int, k: int) -> int:
     """Return the k-th triple by top cards whose mates are 1 and 2 (a), 1 and 3 (b), 2 and 3 (c) suits down.
 
@@ -182,7 +182,7 @@ def triples_at(a: int, b: int, c: int, k: int) -> int:
     return x | x >> 1 | x >> 2 | y | y >> 1 | y >> 3 | z | z >> 2 | z >> 3
 
 
-@helper
+@function
 def random_long_lead(rules: Any, h: int, k: int) -> int:
     """Return the k-th double straight of h, by length."""
     h &= rules.double_cards
@@ -195,7 +195,7 @@ def random_long_lead(rules: Any, h: int, k: int) -> int:
         length += 1
 
 
-@primitive
+@inline
 def random_lead(rules: Any, h: int, word: Any) -> int:
     """Return a uniform play of all that h may lead without obligation.
 
@@ -242,7 +242,7 @@ def random_lead(rules: Any, h: int, word: Any) -> int:
     return random_long_lead(rules, h, k - n_1 - n_2 - n_3 - n_4)
 
 
-@helper
+@function
 def random_chop_or_match(rules: Any, h: int, on: int, word: Any) -> int:
     """Return a uniform play of all that beat `on`, passing included: any kind, chops included."""
     hi, kind, length = above(h, top_of(on)), kind_of(on), length_of(on)
@@ -283,7 +283,7 @@ def random_chop_or_match(rules: Any, h: int, on: int, word: Any) -> int:
     return 0
 
 
-@helper
+@function
 def random_straight_of(h: int, hi: int, length: int, word: Any) -> int:
     """Return `random_straight` where there is one."""
     n = count_fixed_straights(h, hi, length)
@@ -291,7 +291,7 @@ def random_straight_of(h: int, hi: int, length: int, word: Any) -> int:
     return kth_fixed_straight(h, hi, length, k) if k < n else 0
 
 
-@primitive
+@inline
 def random_straight(h: int, on: int, word: Any) -> int:
     """Return a uniform choice of the straights of h that match and beat `on`, and passing."""
     hi, length = above(h, top_of(on)), length_of(on)
@@ -300,14 +300,14 @@ def random_straight(h: int, on: int, word: Any) -> int:
     return random_straight_of(h, hi, length, word)
 
 
-@primitive
+@inline
 def random_single(h: int, on: int, word: Any) -> int:
     """Return `random_answer` to a single that no chop of h beats."""
     hi = above(h, top_of(on))
     return kth_bit(hi, below(word, popcount(hi) + 1))
 
 
-@primitive
+@inline
 def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
     """Return a uniform play of all that beat `on`, passing included.
 
@@ -328,7 +328,7 @@ def random_answer(rules: Any, h: int, on: int, word: Any) -> int:
     return triples_at(d, e, f, below(word, popcount(d) + popcount(e) + popcount(f) + 1))
 
 
-@apart(OF_VIEW_AND_WORD)
+@lazy(OF_VIEW_AND_WORD)
 def choose_plain(rules: Any, view: Any, word: Any) -> int:
     """Return the choice from the written-out legal plays: the plain version, and the one for obligations."""
     n = legal_plays(rules, view)
@@ -337,7 +337,7 @@ def choose_plain(rules: Any, view: Any, word: Any) -> int:
     return view.plays[k] if k < n else 0
 
 
-@apart(OF_VIEW_AND_WORD)
+@lazy(OF_VIEW_AND_WORD)
 def choose_with_two(rules: Any, view: Any, word: Any) -> int:
     """Return the choice from the written-out legal plays of two decks; `view.second` gets the second copies."""
     n = two_decks.legal_plays(rules, view)
@@ -347,7 +347,7 @@ def choose_with_two(rules: Any, view: Any, word: Any) -> int:
     return view.plays[k] if k < n else 0
 
 
-@helper
+@function
 def kth_first_straight(h: int, rank: int, straight_min: int, k: int) -> int:
     """Return the k-th straight of h that starts at a rank, by length; without the card of that rank."""
     lattice = counts(h)
@@ -365,7 +365,7 @@ def kth_first_straight(h: int, rank: int, straight_min: int, k: int) -> int:
     return play
 
 
-@helper
+@function
 def kth_first_double(h: int, rank: int, mates: int, k: int) -> int:
     """Return the k-th double straight of h that starts at a rank, by length; of that rank one of `mates`."""
     lattice = counts(h)
@@ -387,7 +387,7 @@ def kth_first_double(h: int, rank: int, mates: int, k: int) -> int:
     return play
 
 
-@apart(types.int64(*OF_HAND.args, types.int64, types.uint64))
+@lazy(types.int64(*OF_HAND.args, types.int64, types.uint64))
 def random_first_lead(rules: Any, h: int, card: int, word: Any) -> int:
     """Return a uniform play of h that holds its lowest card: in the order, so the choice, of `choose_plain`."""
     rank = lowest_bit(card) >> 2
@@ -417,7 +417,7 @@ def random_first_lead(rules: Any, h: int, card: int, word: Any) -> int:
     return card | (mates ^ kth_bit(mates, k - 2 - n))
 
 
-@part
+@spliced
 def choose_free(rules: Any, view: Any, hand: int, on: int, lead: bool, word: Any) -> int:
     """Return the play of the seat to act, where no obligation but that of the first lead binds it."""
     if not lead:
@@ -427,7 +427,7 @@ def choose_free(rules: Any, view: Any, hand: int, on: int, lead: bool, word: Any
     return random_first_lead(rules, hand, view.required, word) if rules.first_lead != 0 else view.required
 
 
-@part
+@spliced
 def choose(rules: Any, view: Any, stream: Any) -> int:
     """Return the play of the seat to act (the policy contract of `tlsim.engine.view`); one draw a decision."""
     if rules.decks == 2:
