@@ -13,11 +13,13 @@ int64_t choose(const struct tlsim_rules *rules, struct tlsim_view *view, struct 
     if (view->on == 0) {
         if (view->required)
             return view->required;
+        /* A number below the count of cards, from one random word; then drop that many of the lowest cards. */
         int64_t k = (int64_t)(((unsigned __int128)tlsim_draw(stream) * __builtin_popcountll(hand)) >> 64);
         while (k--)
             hand &= hand - 1;
         return hand & -hand;
     }
+    /* The play to beat is a code: its kind from bit 10 up, its top card in the lowest six bits. */
     if (view->on >> 10 != single || view->asked_again)
         return 0;
     hand &= -2LL << (view->on & 63);
