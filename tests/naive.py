@@ -1,7 +1,7 @@
-"""The slow twin of the rules engine: multisets and loops, written from RULES.md alone, to be compared with.
+"""The slow twin of the rules engine: multisets and loops, written from docs/rules.md alone, to be compared with.
 
 A card is an int `4*rank + suit`, 0..51: ranks 0 = 3 … 12 = 2, suits S C D H. Cards are a sorted tuple, and from two
-decks a number may stand in it twice. Sections are those of RULES.md. Whole hands and matches are in `naive_hand`.
+decks a number may stand in it twice. Sections are those of docs/rules.md. Whole hands and matches are in `naive_hand`.
 """
 
 import itertools

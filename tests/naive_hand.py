@@ -1,6 +1,6 @@
 """The slow twin of the rules engine, continued: whole hands, matches, and the two plain players.
 
-Written from RULES.md alone, like `naive`, whose cards and rules it plays with.
+Written from docs/rules.md alone, like `naive`, whose cards and rules it plays with.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The chop table of RULES.md, section 3: every line in every cell, typed in from there, for the kernels and the twin.
+"""The chop table of docs/rules.md, section 3: every line in every cell, typed in for the kernels and the twin.
 
 Rows are plays, columns what they are played on: `x` a chop, `=` the same kind and length (the higher top card beats),
 `.` neither, `-` no combination in this variant. Tables are square where they can be: what is chopped is a play too.

@@ -1,4 +1,4 @@
-"""Payoffs worked out by hand, through the kernels (RULES.md, section 10)."""
+"""Payoffs worked out by hand, through the kernels (docs/rules.md, section 10)."""
 
 import pytest
 from table_play import payoffs, play, written

@@ -1,4 +1,4 @@
-"""Trading after the deal (RULES.md, section 8)."""
+"""Trading after the deal (docs/rules.md, section 8)."""
 
 import random
 from collections import Counter

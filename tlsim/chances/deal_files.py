@@ -1,4 +1,4 @@
-"""Dealt hands from files: transcripts (RULES.md, section 11), or CSV with the cards by seat."""
+"""Dealt hands from files: transcripts (docs/rules.md, section 11), or CSV with the cards by seat."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The deal: hands of any size, exactly uniform, and the streams of a deal (RULES.md, section 4.1)."""
+"""The deal: hands of any size, exactly uniform, and the streams of a deal (docs/rules.md, section 4.1)."""
 
 from typing import Any
 

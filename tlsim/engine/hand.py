@@ -1,4 +1,4 @@
-"""One hand from deal to payoffs (RULES.md, sections 4 to 6 and 10).
+"""One hand from deal to payoffs (docs/rules.md, sections 4 to 6 and 10).
 
 A `TABLE` is all that one thread needs to play hands: the hidden cards, the view, the streams and the policies. Every
 hand leaves its result in a `ROW`, and its turns in the view.

@@ -1,4 +1,4 @@
-"""What a play is, what beats what, and every legal play (RULES.md, sections 2, 3 and 4.5).
+"""What a play is, what beats what, and every legal play (docs/rules.md, sections 2, 3 and 4.5).
 
 A play's *code* packs kind, length and top card, `kind << 10 | length << 6 | top`, so that "matches and beats" is one
 comparison. 0 is no combination, or, for the play to beat, a lead. Masks are those of `tlsim.rules.cards`.

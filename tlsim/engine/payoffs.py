@@ -1,4 +1,4 @@
-"""Places and payoffs of a hand, in half units (RULES.md, sections 4.8 and 10)."""
+"""Places and payoffs of a hand, in half units (docs/rules.md, sections 4.8 and 10)."""
 
 from typing import Any
 

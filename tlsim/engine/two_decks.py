@@ -1,4 +1,4 @@
-"""Two decks: what a play is, what beats what, every legal play, and features (RULES.md, sections 2, 3, 6, 7 and 10).
+"""Two decks: what a play is, what beats what, every legal play, features (docs/rules.md, sections 2, 3, 6, 7 and 10).
 
 A hand is two masks: `h` the cards it holds at least once, `s` those it holds twice; a play likewise `c` and `t`. Codes
 and chop classes are those of `engine.one_deck`. Shapes are read off the count lattice, with up to 8 cards a rank; which

@@ -1,4 +1,4 @@
-"""The transcript of a hand (RULES.md, section 11) as readable text."""
+"""The transcript of a hand (docs/rules.md, section 11) as readable text."""
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Matches: hands in sequence by the same seats, with carry-over (RULES.md, section 5).
+"""Matches: hands in sequence by the same seats, with carry-over (docs/rules.md, section 5).
 
 Hand `h` of match `m` is the deal `m * hands + h` of the seed, with the same cards and streams. The unit is the match
 with all its seatings of the policies: its tally has a third row, the products that errors of ratios need, and behind
@@ -351,7 +351,7 @@ def blocks(
 
 
 def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
-    """Yield a transcript (RULES.md, section 11) of every hand of the matches first..stop-1, seating by seating."""
+    """Yield a transcript (docs/rules.md, section 11) of every hand of the matches first..stop-1, seating by seating."""
     runner = MatchRunner(plan, shown=True)
     for number in range(first, stop):
         for seating, seats in enumerate(plan.seatings):

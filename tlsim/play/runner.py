@@ -244,7 +244,7 @@ def blocks(
 
 
 def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
-    """Yield a transcript (RULES.md, section 11) of every hand of the deals first..stop-1, seating by seating."""
+    """Yield a transcript (docs/rules.md, section 11) of every hand of the deals first..stop-1, seating by seating."""
     runner = Runner(plan, shown=True)
     for deal in range(first, stop):
         for seating in range(len(plan.seatings)):

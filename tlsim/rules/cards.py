@@ -1,4 +1,4 @@
-"""Cards, hands as bit masks, and their notation (RULES.md, section 1).
+"""Cards, hands as bit masks, and their notation (docs/rules.md, section 1).
 
 Card `4*rank + suit` is bit number `card` of a hand, so that a rank is one hexadecimal digit (a *nibble*) of the mask,
 integer order of cards is their strength, and everything about shapes is arithmetic on the nibbles. Second copies (two
