@@ -12,7 +12,7 @@ from tlsim.rules.ruleset import RULES
 PATH = Path(__file__).parent / "include" / "tlsim.h"
 _TYPES = {"i8": "int64_t", "u8": "uint64_t", "f8": "double"}
 _HEAD = """\
-/* tlsim.h - a policy in C, or in any language that can export a C function. Made by tlsim.policies.header.
+/* tlsim.h - a policy in C, or in any language that can export a C function. Made by tlsim.plugins.header.
  *
  *     int64_t choose(const struct tlsim_rules *rules, struct tlsim_view *view, struct tlsim_stream *stream,
  *                    const struct tlsim_params *params);

@@ -1,4 +1,4 @@
-/* tlsim.h - a policy in C, or in any language that can export a C function. Made by tlsim.policies.header.
+/* tlsim.h - a policy in C, or in any language that can export a C function. Made by tlsim.plugins.header.
  *
  *     int64_t choose(const struct tlsim_rules *rules, struct tlsim_view *view, struct tlsim_stream *stream,
  *                    const struct tlsim_params *params);
