@@ -262,7 +262,7 @@ def test_every_number_has_its_interval() -> None:
 
 
 def test_tables_agree_with_one_another() -> None:
-    tables = tlsim.simulate("mien-nam", ["lowest", "random", "random"], 3000, 1, 3, match=6).tables
+    tables = tlsim.simulate("mien-nam", ["lowest", "random", "random"], deals=3000, seed=1, players=3, match=6).tables
     money = {(row["policy"], row["metric"]): row["estimate"] for row in tables["money"].to_dicts()}
     by_policy = {(row["policy"], row["metric"]): row["estimate"] for row in tables["policies"].to_dicts()}
     assert money["lowest", "payoff"] == pytest.approx(6 * by_policy["lowest", "payoff"])

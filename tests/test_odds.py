@@ -362,7 +362,7 @@ def test_other_hands(variant: str, players: int, cards: int) -> None:
 
 def test_a_hand_of_two_decks() -> None:
     """Its odds are those of two decks: four 2s in 14 of 104 cards, by hand."""
-    found = tlsim.hand("3S 3S 4S 4S 5S 5C 2S 2S 2C 2D 9H 9H 9D 9S", "classic,cards=equal").tables
+    found = tlsim.hand("3S 3S 4S 4S 5S 5C 2S 2S 2C 2D 9H 9H 9D 9S", variant="classic,cards=equal").tables
     assert found["hand"]["legal_leads"][0] == found["combinations"]["count"].sum() == 32
     four = Fraction(sum(math.comb(8, k) * math.comb(96, 14 - k) for k in range(4, 9)), math.comb(104, 14))
     rare = dict(zip(found["rarity"]["holds"], found["rarity"]["fraction"], strict=True))

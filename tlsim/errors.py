@@ -1,8 +1,8 @@
-"""The one exception for input that a user can mend."""
+"""What can go wrong: input that a user can mend, and a fault in play; and the words that errors share."""
 
 
 class InputError(ValueError):
-    """Bad input, told in one line: what was given, what is allowed, and where."""
+    """Input that is not allowed. The message is one line: what must be, what was given, and where."""
 
 
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
@@ -10,7 +10,20 @@ def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, 1, 0.5)
-    return (f"did you mean {close[0]}? " if close else "") + f"known: {', '.join(known)}"
+    advice = f"did you mean {close[0]}? " if close else ""
+    return f"{advice}known: {', '.join(known)}"
+
+
+def check_range(name: str, value: int, low: int, high: int) -> None:
+    """Raise `InputError` unless `low <= value <= high`."""
+    if not low <= value <= high:
+        raise InputError(f"{name} must be from {low} to {_in_words(high)}, got {value}")
+
+
+def _in_words(number: int) -> str:
+    """Return a whole number for reading, a large power of ten as `10^15`."""
+    exponent = len(str(number)) - 1
+    return f"10^{exponent}" if exponent > 6 and number == 10**exponent else f"{number:,}"
 
 
 class OutOfReach(InputError):

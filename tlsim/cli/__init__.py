@@ -14,13 +14,13 @@ import click
 from tlsim.errors import InputError, PlayFault, nearest
 
 # name -> (module in this package, what the list of commands says)
-COMMANDS = {
+COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("play", "play many deals: win rates, places, payoffs, lengths, chops"),
     "replay": ("play", "show hands of a run, readable or as transcripts"),
     "hand": ("cards", "what a hand holds"),
     "moves": ("cards", "every legal play of a hand"),
-    "odds": ("hands", "odds of dealt hands, exact beside sampled"),
-    "check-deals": ("hands", "is the shuffle of an app fair?"),
+    "odds": ("odds", "odds of dealt hands, exact beside sampled"),
+    "check-deals": ("odds", "is the shuffle of an app fair?"),
     "variants": ("catalogue", "the variants, the rules of one, or what differs"),
     "policies": ("catalogue", "the built-in ways to play"),
     "bench": ("machine", "how fast this machine is: games/s and decisions/s by stage and policy"),
@@ -64,7 +64,7 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and exit: 0 done, 1 a fault in play, 2 bad input (one line), 130 interrupted, 141 pipe."""

@@ -21,7 +21,7 @@ def variants(name: str | None, diff: tuple[str, str] | None, form: str) -> None:
     """List the built-in variants; with SPEC print its rules in words, each with its value and its section of the rule
     book, or with --format toml as a commented file to write house rules from.
     """
-    result = tlsim.variants(name, diff)
+    result = tlsim.variants(name, diff=diff)
     if form == "toml":
         click.echo(result.to_toml(), nl=False)
     else:

@@ -1,4 +1,4 @@
-"""The transcript of a hand (RULES.md, section 11) as readable text."""
+"""The transcript of a hand (docs/rules.md, section 11) as readable text."""
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from tlsim.errors import InputError
 from tlsim.output.text import SEPARATOR, WIDTH, fold_parts
-from tlsim.rules.cards import FULL, RANKS, TWOS, mask, names, parse_card, show, without
+from tlsim.rules.cards import FULL, RANKS, TWOS, Mask, Seat, mask, names, parse_card, show, without
 from tlsim.rules.ruleset import Rules, chop_line
 from tlsim.rules.variantfiles import parse_variant
 
@@ -18,8 +18,8 @@ _LONGEST_NAME = 30  # of a policy
 class Turn:
     """What a seat plays: a mask of cards, none for a pass; whether it chops."""
 
-    seat: int
-    cards: int
+    seat: Seat
+    cards: Mask
     is_chop: bool = False
 
 
@@ -28,13 +28,14 @@ def show_hands(
 ) -> Iterator[str]:
     """Yield transcripts as `show_hand` does, those of a match with what each seat has won so far."""
     match, totals = None, list[float]()
-    for one in transcripts:
-        if "match" not in one:
-            yield show_hand(one, rules, symbols=symbols, width=width)
+    for transcript in transcripts:
+        if "match" not in transcript:
+            yield show_hand(transcript, rules, symbols=symbols, width=width)
             continue
-        before, match = match, (one["match"], one["policies"])
-        totals = list(map(operator.add, totals, one["payoffs"])) if match == before else one["payoffs"]
-        yield show_hand(one, rules, symbols=symbols, width=width, totals=totals)
+        previous, match = match, (transcript["match"], transcript["policies"])
+        before = totals if match == previous else [0.0] * transcript["players"]
+        totals = list(map(operator.add, before, transcript["payoffs"]))
+        yield show_hand(transcript, rules, symbols=symbols, width=width, totals=totals)
 
 
 def show_hand(
@@ -47,11 +48,21 @@ def show_hand(
 ) -> str:
     """Return a transcript as text that fits `width`: the hands, the piles, the result.
 
-    `rules` tell where a pile ends; without them they are those of the transcript's variant, and for a file of the
-    user's, whose name says nothing, the defaults. `symbols` shows suits as on a terminal, otherwise as in files.
-    `totals` are shown beside the payoffs.
+    Parameters
+    ----------
+    transcript
+        A hand, as docs/rules.md describes it in section 11.
+    rules
+        They tell where a pile ends. Without, those of the transcript's variant; for a file of the user's, whose name
+        says nothing, the defaults.
+    symbols
+        Show suits as on a terminal, otherwise as in files.
+    width
+        Columns that the text fits.
+    totals
+        Shown beside the payoffs: what each seat has won so far in a match.
     """
-    cards_text = show if symbols else lambda cards: " ".join(names(cards))
+    cards_text = show if symbols else _in_file_notation
     hands = [_mask(hand) for hand in transcript["hands"]]
     policies = [_short(name) for name in transcript["policies"]]
     lines = fold_parts(_head(transcript, cards_text), SEPARATOR, width)
@@ -61,13 +72,23 @@ def show_hand(
         entries = []
         for turn in pile:
             hands[turn.seat] = without(hands[turn.seat], turn.cards)
-            play = ("chops with " if turn.is_chop else "") + cards_text(turn.cards) if turn.cards else "pass"
-            entries.append(f"{turn.seat}: {play}" + ("" if hands[turn.seat] else " (out)"))
+            entry = f"{turn.seat}: {_show_play(turn, cards_text)}"
+            entries.append(entry if hands[turn.seat] else f"{entry} (out)")
         lines += _labelled(f"  pile {n}".ljust(9), entries, width)
     return "\n".join([*lines, *_result(transcript, hands, cards_text, totals)])
 
 
-def _mask(cards: Sequence[str]) -> int:
+def _in_file_notation(cards: Mask) -> str:
+    return " ".join(names(cards))
+
+
+def _show_play(turn: Turn, cards_text: Callable[[Mask], str]) -> str:
+    if not turn.cards:
+        return "pass"
+    return f"chops with {cards_text(turn.cards)}" if turn.is_chop else cards_text(turn.cards)
+
+
+def _mask(cards: Sequence[str]) -> Mask:
     return mask(map(parse_card, cards))
 
 
@@ -81,12 +102,13 @@ def _labelled(label: str, entries: Sequence[str], width: int) -> list[str]:
     return [f"{label if i == 0 else ' ' * len(label)}  {line}" for i, line in enumerate(folded)]
 
 
-def _head(transcript: Mapping[str, Any], cards_text: Callable[[int], str]) -> list[str]:
+def _head(transcript: Mapping[str, Any], cards_text: Callable[[Mask], str]) -> list[str]:
     lead = f"seat {transcript['leader']} leads"
     if transcript["required"]:
         lead += f", with {cards_text(_mask([transcript['required']]))}"
+    match = [f"match {transcript['match']}"] if "match" in transcript else []
     return [
-        *([f"match {transcript['match']}"] if "match" in transcript else []),
+        *match,
         f"deal {transcript['index']}",
         f"seed {transcript['seed']}",
         transcript["variant"],
@@ -97,13 +119,13 @@ def _head(transcript: Mapping[str, Any], cards_text: Callable[[int], str]) -> li
 
 
 def _result(
-    transcript: Mapping[str, Any], left: Sequence[int], cards_text: Callable[[int], str], totals: Sequence[float]
+    transcript: Mapping[str, Any], left: Sequence[Mask], cards_text: Callable[[Mask], str], totals: Sequence[float]
 ) -> list[str]:
     """Return place and payoff of each seat, its total if there is one, and what it still holds."""
-    won = transcript["instant_win"]
-    lines = [f"  seat {won['player']} wins at once: {won['kind']}"] if won else []
+    instant_win = transcript["instant_win"]
+    lines = [f"  seat {instant_win['player']} wins at once: {instant_win['kind']}"] if instant_win else []
     for seat, (place, payoff) in enumerate(zip(transcript["places"], transcript["payoffs"], strict=True)):
-        held = f"holds {cards_text(left[seat])}" if left[seat] and not won else ""
+        held = f"holds {cards_text(left[seat])}" if left[seat] and not instant_win else ""
         total = f"total {totals[seat]:+5g}  " if totals else ""
         lines.append(f"  seat {seat}  place {place}  {payoff:+5g}  {total}{held}".rstrip())
     return lines
