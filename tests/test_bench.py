@@ -58,7 +58,7 @@ def test_decisions_a_game_are_those_of_the_policies() -> None:
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
 def test_no_time_to_measure(seconds: float) -> None:
-    with pytest.raises(InputError, match="seconds: more than 0"):
+    with pytest.raises(InputError, match="seconds must be more than 0 and at most 3,600, got"):
         tlsim.bench(seconds=seconds)
 
 

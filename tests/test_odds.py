@@ -211,13 +211,16 @@ def test_a_table_that_is_out_of_reach(variant: str, players: int) -> None:
     [
         ({"given": "chop"}, "an event, where or by is needed"),
         ({"any_player": True}, "an event, where or by is needed"),
-        ({"where": "chop", "any_player": True, "given": "chop"}, "without given and by"),
+        (
+            {"where": "chop", "any_player": True, "given": "chop"},
+            "any or count must be asked alone, without given and by",
+        ),
         ({"where": "chop", "any_player": True, "count_players": True}, "any or count"),
         ({"where": "chop", "by": "twoss"}, "by 'twoss': unknown column; did you mean twos"),
-        ({"where": "chop", "deals": 0}, "0 deals"),
+        ({"where": "chop", "deals": 0}, r"deals must be from 1 to 10\^12, got 0"),
         ({"where": "chop", "level": 95}, "between 0 and 1"),
         ({"where": "chop", "seed": 2**64}, "64-bit"),
-        ({"where": "chop", "players": 9}, "9 players"),
+        ({"where": "chop", "players": 9}, "players must be from 2 to 4 in southern .*, got 9"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
@@ -225,7 +228,9 @@ def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
         tlsim.odds(**arguments)
     with pytest.raises(InputError, match="event 'dragn': unknown column; did you mean dragon"):
         tlsim.odds("dragn")
-    with pytest.raises(InputError, match="event 'twos': it is a number"):
+    with pytest.raises(
+        InputError, match="event 'twos' is a number: with by, any or count compare it, as in --where 'twos >= 2'"
+    ):
         tlsim.odds("twos", any_player=True)
 
 

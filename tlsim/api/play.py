@@ -183,6 +183,7 @@ def replay(
     >>> import tlsim
     >>> hand = tlsim.replay("southern", "lowest", seed=1, deal=17).extra["hands"][0]
     >>> hand["plays"][0]
+    {'player': 0, 'cards': ['3S']}
     """
     first, stop = _range_of(deal)
     plan = make_plan(variant, policies, deals=stop, seed=seed, players=players, match=match, trade=trade)

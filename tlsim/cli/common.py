@@ -120,8 +120,10 @@ def run_with_progress(run: "Callable[..., Result]", unit: str) -> "tuple[Result,
     line = ProgressLine(sys.stderr, unit)
     try:
         return run(progress=line), None
-    except tlsim.Interrupted as interruption:
-        return interruption.result, interruption
+    except KeyboardInterrupt as interruption:  # to name `Interrupted` here would load Polars for every bad input
+        if isinstance(interruption, tlsim.Interrupted):
+            return interruption.result, interruption
+        raise
     finally:
         line.clear()
 
