@@ -83,7 +83,7 @@ WRONG = {
     "a target without a line": ("simulate -v southern,chops.quad=two+quad-run-2", "has no line quad-run-2"),
     "out of range": ("simulate -v southern,straight_min=14", "straight_min must be from 3 to 13, got 14"),
     "contradiction": ("simulate -v southern,cong=yes", "cong = yes needs payoff = places"),
-    "too many players": ("simulate --players 5", "players must be from 2 to 4 in southern (13 cards each"),
+    "too many players": ("simulate --players 5", "players must be 2 to 4 in southern (13 cards each"),
     "hands that cannot be dealt": (
         "simulate -v classic,cards=17 --players 4",
         "players must be 3 in classic,cards=17 (17 cards each",
@@ -195,7 +195,8 @@ def test_what_is_wrong_is_said_before_the_engine_is_loaded(line: str) -> None:
 def test_python_m_tlsim_is_the_command() -> None:
     for words in (["--help"], ["moves", "--help"], ["variants", "--diff", "classic", "southern"]):
         command = [sys.executable, "-m", "tlsim", *words]
-        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == done(*words)
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert printed.split() == done(*words).split()  # click folds help at another width for tests
     assert done("moves", "--help").startswith("Usage: tlsim moves ")
 
 

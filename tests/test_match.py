@@ -306,7 +306,7 @@ WRONG = {
     f"simulate --match {MAX_MATCH + 1}": "match = 1001: a match has from 1 to 1000 hands",
     "simulate --match ten": "'ten' is not a valid integer",
     "simulate --match": "requires an argument",
-    "simulate -n 0 --match 3": "0 matches: at least 1",
+    "simulate -n 0 --match 3": "from 1 to 333",
     "simulate -n 1e15 --match 3": "1000000000000000 matches: it is from 1 to 333333333333333",
     "simulate -n 1e12 --match 100 -p lowest -p random --players 2": "each of 200 hands in all its seatings: at most",
     "replay --match 0": "match = 0: a match has from 1 to 1000 hands",
@@ -322,7 +322,7 @@ def test_wrong_input(line: str) -> None:
 
 
 def test_numbers_of_the_api_are_checked() -> None:
-    with pytest.raises(InputError, match=r"match = 2.5: it is a whole number"):
+    with pytest.raises(InputError, match=r"match must be a whole number, got 2.5"):
         tlsim.simulate(deals=10, match=2.5)  # type: ignore[arg-type]  # that is what is refused
 
 

@@ -220,7 +220,7 @@ def test_a_table_that_is_out_of_reach(variant: str, players: int) -> None:
         ({"where": "chop", "deals": 0}, r"deals must be from 1 to 10\^12, got 0"),
         ({"where": "chop", "level": 95}, "between 0 and 1"),
         ({"where": "chop", "seed": 2**64}, "64-bit"),
-        ({"where": "chop", "players": 9}, "players must be from 2 to 4 in southern .*, got 9"),
+        ({"where": "chop", "players": 9}, "players must be 2 to 4 in southern .*, got 9"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:

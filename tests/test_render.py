@@ -166,7 +166,7 @@ def test_result_as_figure(result: Result) -> None:
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == [f"seat {seat}" for seat in range(4)]
     assert axes.containers  # error bars
-    with pytest.raises(InputError, match="nothing to plot"):
+    with pytest.raises(InputError, match="only results of simulate and odds can be plotted, got one of variants"):
         tlsim.variants().plot()
 
 

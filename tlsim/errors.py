@@ -1,17 +1,19 @@
 """What can go wrong: input that a user can mend, and a fault in play; and the words that errors share."""
 
+from collections.abc import Sequence
+
 
 class InputError(ValueError):
     """Input that is not allowed. The message is one line: what must be, what was given, and where."""
 
 
-def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
+def nearest(name: str, known: Sequence[str]) -> str:
     """Return the advice that ends an unknown-name error: the nearest known name, then all of them."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, 1, 0.5)
-    advice = f"did you mean {close[0]}? " if close else ""
-    return f"{advice}known: {', '.join(known)}"
+    advice = [f"did you mean {name}?" for name in close]
+    return " ".join([*advice, f"known: {', '.join(known)}"])
 
 
 def check_range(name: str, value: int, low: int, high: int) -> None:
@@ -23,7 +25,9 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
 def _in_words(number: int) -> str:
     """Return a whole number for reading, a large power of ten as `10^15`."""
     exponent = len(str(number)) - 1
-    return f"10^{exponent}" if exponent > 6 and number == 10**exponent else f"{number:,}"
+    if number == 10**exponent and exponent > 6:
+        return f"10^{exponent}"
+    return f"{number:,}"
 
 
 class OutOfReach(InputError):

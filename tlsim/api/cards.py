@@ -129,4 +129,6 @@ def _mask_of(cards: str | Sequence[str]) -> "Mask":
     """Return the mask of cards given as text, or as a list of names."""
     from tlsim.rules.cards import parse_hand
 
-    return parse_hand(cards if isinstance(cards, str) else " ".join(cards))
+    if not isinstance(cards, str):
+        cards = " ".join(cards)
+    return parse_hand(cards)

@@ -39,10 +39,13 @@ def variants(name: str | None = None, *, diff: tuple[str, str] | None = None) ->
         raise InputError("variants: give a name, or two to compare, not both")
     if diff is not None:
         return _differences(*diff)
-    return _list_of_variants() if name is None else _rule_book(name)
+    if name is not None:
+        return _rule_book(name)
+    return _list_of_variants()
 
 
 def _list_of_variants() -> "Result":
+    """Return the built-in variants with a line each."""
     from tlsim.output.result import Result, provenance
     from tlsim.rules.ruleset import player_counts, span
     from tlsim.rules.variantfiles import builtin, builtin_names
@@ -55,6 +58,7 @@ def _list_of_variants() -> "Result":
 
 
 def _rule_book(spec: str) -> "Result":
+    """Return every rule of a variant in words."""
     from tlsim.output.result import Result, provenance
     from tlsim.rules.variantfiles import parse_variant, rule_book
 
@@ -66,6 +70,7 @@ def _rule_book(spec: str) -> "Result":
 
 
 def _differences(spec: str, other: str) -> "Result":
+    """Return the rules in which two variants differ."""
     from tlsim.output.result import Result, provenance
     from tlsim.rules.variantfiles import differences, parse_variant
 
@@ -99,11 +104,12 @@ def policies(spec: str | None = None) -> "Result":
     from tlsim.output.result import Result, provenance
     from tlsim.plugins.load import builtin_names, parse_policy
 
-    chosen = [parse_policy(name) for name in ([spec] if spec is not None else builtin_names())]
+    specs = [] if spec is None else [spec]
+    chosen = [parse_policy(name) for name in specs or builtin_names()]
     for policy in chosen:
         _compile(policy)
     rows = [(policy.name, policy.summary) for policy in chosen]
-    origin = provenance(command_line("policies", *([spec] if spec is not None else [])))
+    origin = provenance(command_line("policies", *specs))
     return Result("policies", {"policy": spec}, origin, {"policies": make_table("policy summary", rows)})
 
 

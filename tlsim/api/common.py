@@ -46,13 +46,15 @@ def make_plan(
 
     rules = parse_variant(variant)
     deals = whole_number("deals", deals)
-    players = check_players(rules, None if players is None else whole_number("players", players))
-    match = None if match is None else whole_number("match", match)
+    players = check_players(rules, whole_number_or_none("players", players))
+    match = whole_number_or_none("match", match)
     seed = choose_seed(seed)
     from tlsim.play.plan import Plan
     from tlsim.plugins.load import parse_policies, parse_trading
 
-    seated = parse_policies([policies] if isinstance(policies, str) else list(policies), players)
+    if isinstance(policies, str):
+        policies = [policies]
+    seated = parse_policies(list(policies), players)
     trading = None if trade is None else parse_trading(trade)
     return Plan(rules, players, tuple(seated), deals, seed, match, trading)
 
@@ -78,6 +80,11 @@ def whole_number(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise InputError(f"{name} must be a whole number, got {value!r}") from None
+
+
+def whole_number_or_none(name: str, value: Any) -> int | None:
+    """Return `None` for `None`, else what `whole_number` does."""
+    return None if value is None else whole_number(name, value)
 
 
 def check_level(level: float) -> float:
@@ -107,11 +114,12 @@ def make_table(columns: str | Sequence[str], rows: Iterable[Sequence[Any]]) -> "
     """Return a frame of rows; a column without values holds text."""
     import polars as pl
 
-    names = columns.split() if isinstance(columns, str) else columns
+    if isinstance(columns, str):
+        columns = columns.split()
     listed = list(rows)
     if not listed:
-        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-    return pl.DataFrame(listed, names, orient="row")
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    return pl.DataFrame(listed, columns, orient="row")
 
 
 def command_line(*words: str, options: Mapping[str, Any] | None = None) -> str:
@@ -127,9 +135,11 @@ def command_line(*words: str, options: Mapping[str, Any] | None = None) -> str:
     for name, value in (options or {}).items():
         if value is True:
             line.append(name)
+        elif isinstance(value, list):
+            for entry in value:
+                line += [name, str(entry)]
         elif value is not None and value is not False:
-            for one_value in value if isinstance(value, list) else [value]:
-                line += [name, str(one_value)]
+            line += [name, str(value)]
     return shlex.join(line)
 
 
@@ -139,10 +149,12 @@ def run_options(plan: "Plan", variant: str, which: Mapping[str, Any]) -> dict[st
     `variant` is the variant as given, which may be a file.
     """
     policies = [policy.name for policy in plan.policies]
-    named = {
-        "-v": variant,
-        "-p": policies[:1] if len(set(policies)) == 1 else policies,
-        "--players": plan.players,
-        "--seed": plan.seed,
-    }
+    if len(set(policies)) == 1:
+        policies = policies[:1]
+    named = {"-v": variant, "-p": policies, "--players": plan.players, "--seed": plan.seed}
     return named | dict(which) | {"--match": plan.match, "--trade": plan.trade and plan.trade.name}
+
+
+def level_option(level: float) -> dict[str, Any]:
+    """Return the option that names a level of intervals, unless it is the default."""
+    return {} if level == DEFAULT_LEVEL else {"--level": level}

@@ -14,7 +14,9 @@ from tlsim.api.common import (
     check_threads,
     choose_seed,
     command_line,
+    level_option,
     whole_number,
+    whole_number_or_none,
 )
 from tlsim.errors import InputError, check_range, nearest
 
@@ -94,7 +96,9 @@ def odds(
 
     cache.announce_compiling([*bulk.KERNELS, *deal_counts.KERNELS], "10 s")
     of_all_tables = not asks and players is None
-    settings = questions.every_setting(setting) if of_all_tables else [setting]
+    settings = [setting]
+    if of_all_tables:
+        settings = questions.every_setting(setting)
     if asks:
         tables, sampled = answers.answer(asks, progress)
     else:
@@ -129,7 +133,9 @@ class _Wanted:
         """Return what is asked about a table, `None` for a question about one hand."""
         if self.any_player:
             return "any"
-        return "count" if self.count_players else None
+        if self.count_players:
+            return "count"
+        return None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is asked as plain data, without what is not."""
@@ -144,7 +150,7 @@ def _setting(variant: str, players: int | None, deals: int, seed: int | None, th
     from tlsim.rules.variantfiles import parse_variant
 
     rules = parse_variant(variant)
-    players = check_players(rules, None if players is None else whole_number("players", players))
+    players = check_players(rules, whole_number_or_none("players", players))
     deals = whole_number("deals", deals)
     check_range("deals", deals, 1, MAX_DEALS)
     seed = choose_seed(seed)
@@ -174,8 +180,12 @@ def _asks(wanted: _Wanted, setting: "Setting") -> "list[Ask]":
     if numbers and (by is not None or wanted.at_table):
         name = numbers[0].name
         raise InputError(f"event {name!r} is a number: with by, any or count compare it, as in --where '{name} >= 2'")
-    asks = questions.asked(events, condition, by, wanted.at_table, setting) if events or by else []
-    return asks + [ask for number in numbers for ask in questions.asked({}, condition, number, None, setting)]
+    asks = []
+    if events or by:
+        asks += questions.asked(events, condition, by, wanted.at_table, setting)
+    for number in numbers:
+        asks += questions.asked({}, condition, number, None, setting)
+    return asks
 
 
 def _column(name: str, known: "dict[str, Column]", what: str) -> "Column":
@@ -190,7 +200,10 @@ def _column(name: str, known: "dict[str, Column]", what: str) -> "Column":
 
 def _what_is_dealt(settings: "Sequence[Setting]", *, of_all_tables: bool) -> dict[str, Any]:
     """Return what is dealt, one value or several; to every number of players with `of_all_tables`."""
-    players = [n for setting in settings for n in (setting.tables() if of_all_tables else [setting.players])]
+    if of_all_tables:
+        players = [n for setting in settings for n in setting.tables()]
+    else:
+        players = [setting.players for setting in settings]
     cards = [setting.cards for setting in settings]
     decks = [setting.deck.decks for setting in settings]
     dealt = {"players": players, "cards": cards, "decks": decks}
@@ -216,9 +229,10 @@ def _result(
 def _command(plan: dict[str, Any], setting: "Setting", variant: str) -> str:
     """Return the command line that makes a result."""
     options: dict[str, Any] = {f"--{name}": plan.get(name) for name in ("any", "count", "where", "given", "by")}
-    options |= {"-v": variant, "--players": plan["players"] if isinstance(plan["players"], int) else None}
-    options |= {"-n": setting.deals, "--seed": setting.seed}
-    options |= {"--level": None if setting.level == DEFAULT_LEVEL else setting.level}
+    options["-v"] = variant
+    if isinstance(plan["players"], int):  # otherwise the tables are of every number of players
+        options["--players"] = plan["players"]
+    options |= {"-n": setting.deals, "--seed": setting.seed} | level_option(setting.level)
     return command_line("odds", *plan.get("events", []), options=options)
 
 

@@ -16,6 +16,7 @@ from tlsim.api.common import (
     check_level,
     check_threads,
     command_line,
+    level_option,
     make_plan,
     run_options,
     whole_number,
@@ -23,6 +24,8 @@ from tlsim.api.common import (
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from tlsim.output.result import Result
     from tlsim.play.plan import Plan
 
@@ -84,12 +87,25 @@ def simulate(
     """
     plan = make_plan(variant, policies, deals=deals, seed=seed, players=players, match=match, trade=trade)
     run = _Run(plan, variant, check_level(level), check_threads(threads))
+    _announce_compiling(plan, shown=False)
+    _game_of(plan).load(plan)  # so that the time is that of the hands
+    return run.play(progress)
+
+
+def _game_of(plan: "Plan") -> "ModuleType":
+    """Return the module that plays a plan: deals each of its own, or matches."""
+    from tlsim.play import matches, runner
+
+    return matches if plan.match else runner
+
+
+def _announce_compiling(plan: "Plan", *, shown: bool) -> None:
+    """Say that the engine is compiled, if it must be; `shown` is for hands that are looked at."""
     from tlsim.engine import cache
     from tlsim.play import matches, runner
 
-    cache.announce_compiling(matches.kernels_of(plan) if plan.match else runner.kernels(plan), "10 to 20 s")
-    (matches if plan.match else runner).load(plan)  # so that the time is that of the hands
-    return run.play(progress)
+    kernels = matches.kernels_of if plan.match else runner.kernels
+    cache.announce_compiling(kernels(plan, shown=shown), "10 to 20 s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +139,13 @@ class _Run:
 
     def command(self) -> str:
         """Return the command line of the run."""
-        level = None if self.level == DEFAULT_LEVEL else self.level
-        options = run_options(self.plan, self.variant, {"-n": self.plan.deals}) | {"--level": level}
+        options = run_options(self.plan, self.variant, {"-n": self.plan.deals}) | level_option(self.level)
         return command_line("simulate", options=options)
 
     def _totals(self) -> Generator[tuple[int, Any], None, None]:
         """Yield the deals played so far with the tally of all of them, block by block."""
-        from tlsim.play import matches, runner
-
         total: Any = 0
-        with closing((matches if self.plan.match else runner).blocks(self.plan, self.threads)) as blocks:
+        with closing(_game_of(self.plan).blocks(self.plan, self.threads)) as blocks:
             for block in blocks:
                 total = total + block.tally
                 yield block.stop, total
@@ -145,8 +158,9 @@ class _Run:
 
         run = replace(self, plan=replace(self.plan, deals=deals))
         origin = provenance(run.command(), stream=rng.VERSION, threads=self.threads, seconds=seconds)
-        frames = (match_tables if self.plan.match else tables).tables(run.plan, tally, self.level)
-        return Result("simulate", run.plan.as_dict() | {"level": self.level}, origin, frames)
+        make_tables = match_tables.tables if self.plan.match else tables.tables
+        plan = run.plan.as_dict() | {"level": self.level}
+        return Result("simulate", plan, origin, make_tables(run.plan, tally, self.level))
 
 
 def replay(
@@ -187,17 +201,16 @@ def replay(
     """
     first, stop = _range_of(deal)
     plan = make_plan(variant, policies, deals=stop, seed=seed, players=players, match=match, trade=trade)
-    from tlsim.engine import cache, rng
+    from tlsim.engine import rng
     from tlsim.output.result import Result, provenance
-    from tlsim.play import matches, runner
     from tlsim.stats import tables
 
-    cache.announce_compiling((matches.kernels_of if plan.match else runner.kernels)(plan, shown=True), "10 to 20 s")
-    hands = list((matches if plan.match else runner).hands(plan, first, stop))
-    shown = plan.as_dict() | {plan.unit: [first, stop]}
+    _announce_compiling(plan, shown=True)
+    hands = list(_game_of(plan).hands(plan, first, stop))
     line = command_line("replay", options=run_options(plan, variant, {"--deal": f"{first}:{stop}"}))
     origin = provenance(line, stream=rng.VERSION)
-    return Result("replay", shown, origin, tables.hand_tables(plan, hands), {"hands": hands}, plan.rules)
+    plan_of_hands = plan.as_dict() | {plan.unit: [first, stop]}
+    return Result("replay", plan_of_hands, origin, tables.hand_tables(plan, hands), {"hands": hands}, plan.rules)
 
 
 def _range_of(deal: int | tuple[int, int]) -> tuple[int, int]:

@@ -105,8 +105,11 @@ def _line_of(error: InputError | click.ClickException) -> str:
         return f"unknown option {error.option_name}; {nearest(error.option_name, [*options, '--help'])}"
     if isinstance(error, click.UsageError):
         message = error.format_message().rstrip(".")
-        return f"{message[:1].lower()}{message[1:]}; see {error.ctx.command_path if error.ctx else 'tlsim'} --help"
-    return error.format_message() if isinstance(error, click.ClickException) else str(error)
+        command = error.ctx.command_path if error.ctx else "tlsim"
+        return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    return str(error)
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -113,7 +113,8 @@ def _parse_deals(text: str) -> tuple[int, int]:
     """Return the first deal and the one after the last of `K` or `K:L`."""
     first, colon, stop = text.partition(":")
     try:
-        start = parse_count(first)
-        return start, parse_count(stop) if colon else start + 1
+        if colon:
+            return parse_count(first), parse_count(stop)
+        return parse_count(first), parse_count(first) + 1
     except InputError:
         raise InputError(f"--deal must be one deal as 17, or the deals 0 to 9 as 0:10, got {text}") from None

@@ -47,8 +47,10 @@ class ProgressLine:
 def short(number: float) -> str:
     """Return a count with three digits, as `-n` reads it: `4.26M`."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= 1e3 * size:
+            return f"{number / size:,.0f}{unit}"
         if number >= size:
-            return f"{number / size:.3g}{unit}" if number < 1e3 * size else f"{number / size:,.0f}{unit}"
+            return f"{number / size:.3g}{unit}"
     return f"{number:.0f}"
 
 

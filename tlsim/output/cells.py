@@ -46,7 +46,9 @@ class Column:
 
 def to_symbols(cards: str) -> str:
     """Return text with cards in file notation as a terminal shows them (`3S 10D` as `3♠ 10♦`); other text as it is."""
-    return cards.translate(_TO_SYMBOLS) if _CARDS.fullmatch(cards) else cards
+    if not _CARDS.fullmatch(cards):
+        return cards
+    return cards.translate(_TO_SYMBOLS)
 
 
 def number(value: float, decimals: int | None = None) -> str:
@@ -59,7 +61,9 @@ def number(value: float, decimals: int | None = None) -> str:
         return MISSING
     if decimals is not None:
         return f"{value:,.{decimals}f}"
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
+    if value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.6g}"
 
 
 def cell(value: Any) -> str:
@@ -80,6 +84,11 @@ def in_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def or_nan(value: float | None) -> float:
+    """Return a number, NaN for none."""
+    return math.nan if value is None else value
+
+
 def _percent(share: float) -> str:
     return f"{number(100 * share)} %"
 
@@ -97,8 +106,10 @@ def with_interval(row: Row) -> str:
 
     The interval has two significant digits.
     """
-    scale, unit = (100.0, " %") if is_share(row) else (1.0, "")
-    value, low, high = (math.nan if row[key] is None else scale * row[key] for key in ("estimate", "low", "high"))
+    scale, unit = 1.0, ""
+    if is_share(row):
+        scale, unit = 100.0, " %"
+    value, low, high = (scale * or_nan(row[key]) for key in ("estimate", "low", "high"))
     if row["method"] == "quantile":
         return f"{number(value)} ({number(low)} … {number(high)})"
     below, above = value - low, high - value
@@ -148,9 +159,10 @@ def columns_of(table: pl.DataFrame, *, symbols: bool) -> list[Column]:
         return _estimate_columns(table)
     columns = []
     for name in table.columns:
-        shows_share = name == "exact" and "one_in" in table.columns
-        cells = [_percent(value) if shows_share else cell(value) for value in table[name]]
-        cells = [to_symbols(text) for text in cells] if symbols else cells
+        is_share_of_deals = name == "exact" and "one_in" in table.columns
+        cells = list(map(_percent if is_share_of_deals else cell, table[name]))
+        if symbols:
+            cells = list(map(to_symbols, cells))
         columns.append(Column(in_words(name), cells, table[name].dtype.is_numeric()))
     return columns
 
@@ -183,16 +195,25 @@ def _estimate_columns(table: pl.DataFrame) -> list[Column]:
 
 def _key_column(name: str, table: pl.DataFrame, rows: list[dict[str, Any]]) -> Column:
     """Return a column that says what the rows are about."""
-    cells = [_exact(row) if name == "exact" else cell(row[name]) for row in rows]
-    cells = [in_words(text) if text.isidentifier() else text for text in cells]
-    return Column(in_words(name), cells, table[name].dtype.is_numeric())
+    is_number = table[name].dtype.is_numeric()
+    if name == "exact":
+        return Column(name, [_exact(row) for row in rows], is_number)
+    return Column(in_words(name), [_key(row[name]) for row in rows], is_number)
+
+
+def _key(value: Any) -> str:
+    """Return a value that says what a row is about: the name of a column in words, anything else as it is."""
+    text = cell(value)
+    return in_words(text) if text.isidentifier() else text
 
 
 def _exact(row: Row) -> str:
     """Return the exact value beside an estimate: a share in percent."""
     if row["exact"] is None:
         return MISSING
-    return _percent(row["exact"]) if is_share(row) else number(row["exact"])
+    if is_share(row):
+        return _percent(row["exact"])
+    return number(row["exact"])
 
 
 def _note(name: str, value: float | None) -> str:
@@ -201,7 +222,9 @@ def _note(name: str, value: float | None) -> str:
         return MISSING
     if name == "z":
         return f"{value:+.2f}"
-    return _percent(value) if name == "acceptance" else cell(value)
+    if name == "acceptance":
+        return _percent(value)
+    return cell(value)
 
 
 def _fraction(text: str | None) -> str:

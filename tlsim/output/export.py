@@ -8,6 +8,8 @@ import polars as pl
 from tlsim.output.cells import ESTIMATE, columns_of, title
 
 Tables = Mapping[str, pl.DataFrame]
+_RULES = {True: "--:", False: "---"}  # of Markdown, by whether the column is of numbers
+_SIDES = {True: "right", False: "left"}
 
 
 def csv(tables: Tables) -> str:
@@ -33,12 +35,13 @@ def markdown(tables: Tables) -> str:
 
 
 def _markdown(table: pl.DataFrame) -> str:
+    """Return a table in Markdown, numbers to the right."""
     if table.is_empty():
         return "none"
     columns = columns_of(table, symbols=False)
     lines = [
         _pipes([column.head for column in columns]),
-        _pipes(["--:" if column.is_number else "---" for column in columns]),
+        _pipes([_RULES[column.is_number] for column in columns]),
         *(_pipes(cells) for cells in zip(*(column.cells for column in columns), strict=True)),
     ]
     return "\n".join(lines)
@@ -53,7 +56,7 @@ def html(head: str, tables: Tables) -> str:
     lines = [f"<p>{html_text.escape(head)}</p>"]
     for name, table in tables.items():
         columns = columns_of(table, symbols=True)
-        sides = ["right" if column.is_number else "left" for column in columns]
+        sides = [_SIDES[column.is_number] for column in columns]
         lines.append(f"<table><caption>{html_text.escape(title(name, table))}</caption>")
         lines.append(_html_row("th", [column.head for column in columns], sides))
         lines += [_html_row("td", cells, sides) for cells in zip(*(column.cells for column in columns), strict=True)]

@@ -33,8 +33,9 @@ def show_hands(
             yield show_hand(transcript, rules, symbols=symbols, width=width)
             continue
         previous, match = match, (transcript["match"], transcript["policies"])
-        before = totals if match == previous else [0.0] * transcript["players"]
-        totals = list(map(operator.add, before, transcript["payoffs"]))
+        if match != previous:
+            totals = [0.0] * transcript["players"]
+        totals = list(map(operator.add, totals, transcript["payoffs"]))
         yield show_hand(transcript, rules, symbols=symbols, width=width, totals=totals)
 
 
@@ -73,7 +74,9 @@ def show_hand(
         for turn in pile:
             hands[turn.seat] = without(hands[turn.seat], turn.cards)
             entry = f"{turn.seat}: {_show_play(turn, cards_text)}"
-            entries.append(entry if hands[turn.seat] else f"{entry} (out)")
+            if not hands[turn.seat]:
+                entry += " (out)"
+            entries.append(entry)
         lines += _labelled(f"  pile {n}".ljust(9), entries, width)
     return "\n".join([*lines, *_result(transcript, hands, cards_text, totals)])
 
@@ -85,7 +88,9 @@ def _in_file_notation(cards: Mask) -> str:
 def _show_play(turn: Turn, cards_text: Callable[[Mask], str]) -> str:
     if not turn.cards:
         return "pass"
-    return f"chops with {cards_text(turn.cards)}" if turn.is_chop else cards_text(turn.cards)
+    if turn.is_chop:
+        return f"chops with {cards_text(turn.cards)}"
+    return cards_text(turn.cards)
 
 
 def _mask(cards: Sequence[str]) -> Mask:
@@ -93,22 +98,23 @@ def _mask(cards: Sequence[str]) -> Mask:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 2] + " …"
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return name[: _LONGEST_NAME - 2] + " …"
 
 
 def _labelled(label: str, entries: Sequence[str], width: int) -> list[str]:
     """Return a label with its entries beside it, folded between them."""
-    folded = fold_parts(entries, "   ", width - len(label) - 2)
-    return [f"{label if i == 0 else ' ' * len(label)}  {line}" for i, line in enumerate(folded)]
+    first, *others = fold_parts(entries, "   ", width - len(label) - 2)
+    return [f"{label}  {first}", *(f"{' ' * len(label)}  {line}" for line in others)]
 
 
 def _head(transcript: Mapping[str, Any], cards_text: Callable[[Mask], str]) -> list[str]:
+    """Return what is known before the first play: which hand it is, who deals and who leads."""
     lead = f"seat {transcript['leader']} leads"
     if transcript["required"]:
         lead += f", with {cards_text(_mask([transcript['required']]))}"
-    match = [f"match {transcript['match']}"] if "match" in transcript else []
-    return [
-        *match,
+    head = [
         f"deal {transcript['index']}",
         f"seed {transcript['seed']}",
         transcript["variant"],
@@ -116,6 +122,9 @@ def _head(transcript: Mapping[str, Any], cards_text: Callable[[Mask], str]) -> l
         f"seat {transcript['dealer']} deals",
         lead,
     ]
+    if "match" in transcript:
+        head.insert(0, f"match {transcript['match']}")
+    return head
 
 
 def _result(
@@ -123,11 +132,16 @@ def _result(
 ) -> list[str]:
     """Return place and payoff of each seat, its total if there is one, and what it still holds."""
     instant_win = transcript["instant_win"]
-    lines = [f"  seat {instant_win['player']} wins at once: {instant_win['kind']}"] if instant_win else []
+    lines = []
+    if instant_win:
+        lines.append(f"  seat {instant_win['player']} wins at once: {instant_win['kind']}")
     for seat, (place, payoff) in enumerate(zip(transcript["places"], transcript["payoffs"], strict=True)):
-        held = f"holds {cards_text(left[seat])}" if left[seat] and not instant_win else ""
-        total = f"total {totals[seat]:+5g}  " if totals else ""
-        lines.append(f"  seat {seat}  place {place}  {payoff:+5g}  {total}{held}".rstrip())
+        facts = [f"seat {seat}", f"place {place}", f"{payoff:+5g}"]
+        if totals:
+            facts.append(f"total {totals[seat]:+5g}")
+        if left[seat] and not instant_win:
+            facts.append(f"holds {cards_text(left[seat])}")
+        lines.append("  " + "  ".join(facts))
     return lines
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tlsim.output.cells import Row, in_words, number
+from tlsim.output.cells import Row, in_words, number, or_nan
 
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#777777"  # told apart by the colour-blind too
 _SERIES = (_BLUE, "#56b4e9", "#009e73", "#cc79a7")  # kinds of hands
@@ -32,6 +32,7 @@ def odds(tables: Mapping[str, pl.DataFrame]) -> Figure:
 
 
 def _draw(axes: Axes, name: str, table: pl.DataFrame) -> None:
+    """Draw one table: events, or distributions."""
     rows = table.head(_MOST_BARS).to_dicts()
     keys = table.columns[: table.columns.index("exact")]
     varying = [key for key in keys if table[key].n_unique() > 1] or keys[:1]
@@ -52,13 +53,17 @@ def _title(name: str, table: pl.DataFrame, varying: Sequence[str]) -> str:
     title = in_words(name)
     if "event" in table.columns and "event" not in varying:
         title += f": {table['event'][0]}"
-    return title if len(table) <= _MOST_BARS else f"{title}, first {_MOST_BARS} rows"
+    if len(table) > _MOST_BARS:
+        title += f", first {_MOST_BARS} rows"
+    return title
 
 
 def _label(row: Row, keys: Sequence[str], *, has_event: bool) -> str:
     """Return what a bar is about."""
     words = [in_words(str(row[key])) for key in keys]
-    return f"{words[0]}, {_counted(row, keys[1:])}" if has_event and len(words) > 1 else " ".join(words)
+    if has_event and len(words) > 1:
+        return f"{words[0]}, {_counted(row, keys[1:])}"
+    return " ".join(words)
 
 
 def _counted(row: Row, keys: Sequence[str]) -> str:
@@ -67,7 +72,7 @@ def _counted(row: Row, keys: Sequence[str]) -> str:
 
 
 def _percent(rows: Sequence[Row], key: str) -> list[float]:
-    return [math.nan if row[key] is None else 100 * row[key] for row in rows]
+    return [100 * or_nan(row[key]) for row in rows]
 
 
 def _errors(rows: Sequence[Row]) -> list[list[float]]:
@@ -113,7 +118,7 @@ def _distributions(axes: Axes, rows: Sequence[Row], keys: Sequence[str]) -> None
     for i, (kind, of_kind) in enumerate(series.items()):
         shift = (i - (len(series) - 1) / 2) * width
         places = [values.index(row[value_key]) + shift for row in of_kind]
-        label = f"exact, {kind}" if kind else "exact"
+        label = ", ".join(word for word in ("exact", kind) if word)
         colour = _SERIES[i % len(_SERIES)]
         axes.bar(places, _percent(of_kind, "exact"), width, color=colour, alpha=0.7, label=label)
         label_once = "sampled" if i == len(series) - 1 else None
@@ -127,4 +132,6 @@ def _in_order(rows: Sequence[Row], key: str) -> list[Any]:
     """Return the values of a key, each once: numbers, or ranges of them as `20–29` and `200+`, from low to high."""
     values = list(dict.fromkeys(row[key] for row in rows))
     starts = {value: re.match(r"\d*", str(value)).group() for value in values}  # type: ignore[union-attr]  # matches all
-    return sorted(values, key=lambda value: int(starts[value])) if all(starts.values()) else values
+    if not all(starts.values()):
+        return values
+    return sorted(values, key=lambda value: int(starts[value]))

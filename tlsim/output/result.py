@@ -88,7 +88,8 @@ class Result:
         if self.command == "simulate":
             from tlsim.output import plots
 
-            return plots.win_rates(self.tables["seats"], "matches" if "match" in self.plan else "deals")
+            unit = "matches" if "match" in self.plan else "deals"
+            return plots.win_rates(self.tables["seats"], unit)
         if self.command == "odds":
             from tlsim.output import odds_plots
 
@@ -99,10 +100,13 @@ class Result:
         """Return the transcripts as text if there are any, else the tables under the plan; for a terminal."""
         if "hands" in self.extra:
             return "\n\n".join(show_hands(self.extra["hands"], self.rules, symbols=symbols, width=width))
-        parts = [text.heading(self.command, self.plan, width=width, symbols=symbols)] if self.plan else []
+        parts = []
+        if self.plan:
+            parts.append(text.heading(self.command, self.plan, width=width, symbols=symbols))
         parts.append(text.show_tables(self.tables, width=width, colour=colour, symbols=symbols))
         parts += [f"{key}: {cell(value)}" for key, value in self.extra.items() if isinstance(value, bool)]
-        parts += [self.note] if self.note else []
+        if self.note:
+            parts.append(self.note)
         return "\n\n".join(parts)
 
     def __str__(self) -> str:
@@ -124,23 +128,21 @@ class Interrupted(KeyboardInterrupt):
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row of a table with `None` for what JSON has no number for."""
-    return {key: value if _is_in_json(value) else None for key, value in row.items()}
-
-
-def _is_in_json(value: Any) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
+    not_numbers = (key for key, value in row.items() if isinstance(value, float) and not math.isfinite(value))
+    return row | dict.fromkeys(not_numbers)
 
 
 def _json(value: Any, depth: int, indent: str = "") -> str:
     """Return JSON: objects down to `depth`, and lists of what is no plain value, have a line an entry."""
     if isinstance(value, dict) and value and depth:
-        parts = [f"{json.dumps(key)}: {_json(part, depth - 1, indent + ' ')}" for key, part in value.items()]
+        entries = [f"{json.dumps(key)}: {_json(entry, depth - 1, indent + ' ')}" for key, entry in value.items()]
+        opening, closing = "{}"
     elif isinstance(value, list) and value and depth and isinstance(value[0], dict | list):
-        parts = [_json(part, depth - 1, indent + " ") for part in value]
+        entries = [_json(entry, depth - 1, indent + " ") for entry in value]
+        opening, closing = "[]"
     else:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n{indent} " + f",\n{indent} ".join(parts) + f"\n{indent}{closing}"
+    return f"{opening}\n{indent} " + f",\n{indent} ".join(entries) + f"\n{indent}{closing}"
 
 
 def provenance(command: str, **more: Any) -> dict[str, Any]:

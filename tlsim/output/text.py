@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import polars as pl
@@ -24,15 +25,20 @@ def heading(command: str, plan: Mapping[str, Any], *, width: int = WIDTH, symbol
     Hashes of files are for machines, and left out.
     """
     values = {
-        key: str(value) if key == "seed" else _plan_value(value)
+        key: _plan_value(key, value)
         for key, value in plan.items()
         if not isinstance(value, Mapping) and value not in (None, [], "", False)
     }
-    parts = [f"{key} {to_symbols(value) if symbols else value}" for key, value in values.items()]
+    if symbols:
+        values = {key: to_symbols(value) for key, value in values.items()}
+    parts = [f"{key} {value}" for key, value in values.items()]
     return "\n".join(fold_parts([command, *parts], SEPARATOR, width))
 
 
-def _plan_value(value: Any) -> str:
+def _plan_value(key: str, value: Any) -> str:
+    """Return a value of a plan; what is equal for all seats, once; a seed without separators, as it is given."""
+    if key == "seed":
+        return str(value)
     if isinstance(value, list) and len(value) > 1 and len(set(value)) == 1:
         return f"{value[0]} × {len(value)}"
     return cell(value)
@@ -48,11 +54,14 @@ def show_tables(
     parts = []
     for name, table in tables.items():
         head = "\n".join(fold(title(name, table), width))
-        parts.append("\n".join([_BOLD + head + _PLAIN if colour else head, *_lines(table, width, symbols=symbols)]))
+        if colour:
+            head = _BOLD + head + _PLAIN
+        parts.append("\n".join([head, *_lines(table, width, symbols=symbols)]))
     return "\n\n".join(parts)
 
 
 def _lines(table: pl.DataFrame, width: int, *, symbols: bool) -> list[str]:
+    """Return the lines of a table under its title."""
     if table.is_empty():
         return ["  none"]
     columns = _without_what_does_not_fit(columns_of(table, symbols=symbols), width)
@@ -92,11 +101,8 @@ def _fit(columns: Sequence[Column], width: int) -> list[int]:
     No column gets narrower than its longest word, and none of numbers is folded.
     """
     widths = [_width_of(column) for column in columns]
+    least = [_least_width(column) for column in columns]
     texts = [[column.head, *column.cells] for column in columns]
-    least = [
-        full if column.is_number else max(map(len, fold(" ".join(words), 1)))
-        for full, column, words in zip(widths, columns, texts, strict=True)
-    ]
 
     def cost(i: int) -> tuple[bool, int]:
         """Return what narrowing a column costs: whether it is needed, and how many of its cells are folded then."""
@@ -110,18 +116,29 @@ def _fit(columns: Sequence[Column], width: int) -> list[int]:
     return widths
 
 
+def _least_width(column: Column) -> int:
+    if column.is_number:
+        return _width_of(column)
+    return max(map(len, fold(" ".join([column.head, *column.cells]), 1)))
+
+
 def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> list[str]:
     """Return the lines of one row: numbers to the right, text to the left and folded."""
-    folded = [fold(text, width) if len(text) > width else [text] for text, width in zip(cells, widths, strict=True)]
+    folded = [_fold_cell(text, width) for text, width in zip(cells, widths, strict=True)]
     lines = []
-    for i in range(max(map(len, folded))):
-        words = [lines_of_cell[i] if i < len(lines_of_cell) else "" for lines_of_cell in folded]
-        padded = [
-            word.rjust(width) if column.is_number else word.ljust(width)
-            for word, column, width in zip(words, columns, widths, strict=True)
-        ]
+    for words in zip_longest(*folded, fillvalue=""):
+        padded = [_pad(word, column, width) for word, column, width in zip(words, columns, widths, strict=True)]
         lines.append(_GAP.join(padded).rstrip())
     return lines
+
+
+def _fold_cell(text: str, width: int) -> list[str]:
+    """Return the lines of a cell; one that fits keeps its spaces."""
+    return fold(text, width) if len(text) > width else [text]
+
+
+def _pad(word: str, column: Column, width: int) -> str:
+    return word.rjust(width) if column.is_number else word.ljust(width)
 
 
 # ------------------------------------------------------------------------------------------------ folding
@@ -129,7 +146,10 @@ def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int])
 
 def fold_parts(parts: Iterable[str], separator: str, width: int = WIDTH) -> list[str]:
     """Return parts joined by a separator that ends in a space, folded between them, and in those that do not fit."""
-    kept = (part if len(part) > width else part.replace(" ", _HARD_SPACE) for part in parts)
+    kept = []
+    for words in parts:
+        is_kept_whole = len(words) <= width
+        kept.append(words.replace(" ", _HARD_SPACE) if is_kept_whole else words)
     return fold(separator.join(kept), width)
 
 

@@ -168,8 +168,9 @@ def rule_fields() -> tuple[dataclasses.Field[Any], ...]:
 def deal_of(rules: Rules, players: int) -> tuple[int, int]:
     """Return the number of decks, and of cards dealt to each of so many players (section 4.1)."""
     decks = _n_decks(rules, players)
-    cards = decks * DECK // players if rules.cards == "equal" else int(rules.cards)
-    return decks, cards
+    if rules.cards == "equal":
+        return decks, decks * DECK // players
+    return decks, int(rules.cards)
 
 
 def _n_decks(rules: Rules, players: int) -> int:
@@ -192,14 +193,18 @@ def player_counts(rules: Rules) -> list[int]:
 
 def _what_can_be_dealt(rules: Rules) -> str:
     """Return which numbers of players the decks and hand size are for."""
+    deal = f"cards = {rules.cards} with decks = {rules.decks}"
     allowed = [n for n in range(2, MAX_PLAYERS + 1) if _can_be_dealt(rules, n)]
-    who = f"to {span(allowed)} players" if allowed else "to nobody"
-    return f"cards = {rules.cards} with decks = {rules.decks} can be dealt {who}"
+    if not allowed:
+        return f"{deal} can be dealt to nobody"
+    return f"{deal} can be dealt to {span(allowed)} players"
 
 
 def span(counts: list[int]) -> str:
     """Return numbers of players in words: `2 to 4`, `3`."""
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    if len(counts) == 1:
+        return str(counts[0])
+    return f"{counts[0]} to {counts[-1]}"
 
 
 def check_players(rules: Rules, players: int | None) -> int:
@@ -214,15 +219,15 @@ def check_players(rules: Rules, players: int | None) -> int:
     if players is None:
         return 4 if 4 in counts else counts[-1]
     if players not in counts:
-        allowed = f"{counts[0]}" if len(counts) == 1 else f"from {span(counts)}"
-        raise InputError(f"players must be {allowed} in {rules.name} ({_describe_deal(rules)}), got {players}")
+        raise InputError(f"players must be {span(counts)} in {rules.name} ({_describe_deal(rules)}), got {players}")
     return players
 
 
 def _describe_deal(rules: Rules) -> str:
     decks = {"auto": "one deck, two above four players", 1: "one deck", 2: "two decks"}[rules.decks]
-    share = "equal shares" if rules.cards == "equal" else f"{rules.cards} cards each"
-    return f"{share} from {decks}"
+    if rules.cards == "equal":
+        return f"equal shares from {decks}"
+    return f"{rules.cards} cards each from {decks}"
 
 
 # ------------------------------------------------------------------------------------------------ values and text
@@ -269,12 +274,13 @@ def _check_chops(chops: Chops, known: tuple[str, ...]) -> None:
                 raise InputError(f"chops.{line} must name 2s or lines of the chop table, which has no line {target}")
 
 
-def _check_names(key: str, value: Any, known: Collection[str]) -> None:
+def _check_names(key: str, value: Any, allowed: Collection[str]) -> None:
+    """Raise `InputError` unless `value` lists some of the allowed names, each once."""
     if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
         raise InputError(f"{key} must be a list of names, got {value!r}")
     for name in value:
-        if name not in known:
-            raise InputError(f"{key}: unknown name {name!r}; {nearest(name, tuple(known))}")
+        if name not in allowed:
+            raise InputError(f"{key}: unknown name {name!r}; {nearest(name, tuple(allowed))}")
     if len(set(value)) < len(value):
         raise InputError(f"{key} must not repeat a name, got {format_value(value)}")
 
@@ -333,7 +339,9 @@ def chop_line(rules: Rules, chop: str) -> str | None:
 
 def _pairs_of(chop: str) -> int:
     """Return the number of pairs of a double straight, 0 for another chop."""
-    return int(chop.rpartition("-")[2]) if chop.startswith("double-straight-") else 0
+    if not chop.startswith("double-straight-"):
+        return 0
+    return int(chop.rpartition("-")[2])
 
 
 def pack(rules: Rules, players: int) -> NDArray[np.void]:
@@ -345,9 +353,10 @@ def pack(rules: Rules, players: int) -> NDArray[np.void]:
             record[field.name] = _packed_value(field, rules)
     record["players"] = players
     record["decks"], record["cards"] = deal_of(rules, players)
-    record["straight_cards"] = FULL if rules.straight_twos else NO_TWOS
-    record["double_cards"] = FULL if rules.double_straight_twos else NO_TWOS
-    record["quad_cards"] = FULL if rules.quad_twos else NO_TWOS
+    cards_by_twos = {True: FULL, False: NO_TWOS}
+    record["straight_cards"] = cards_by_twos[rules.straight_twos]
+    record["double_cards"] = cards_by_twos[rules.double_straight_twos]
+    record["quad_cards"] = cards_by_twos[rules.quad_twos]
     _pack_chops(record, rules)
     return packed.view(np.recarray)
 

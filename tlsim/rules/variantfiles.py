@@ -34,7 +34,9 @@ def _parse_text(field: dataclasses.Field[Any], text: str) -> Any:
 
 def _parse_names(text: str) -> tuple[str, ...]:
     """Return the names of a list written as `a+b`, none for `none`."""
-    return () if text in ("none", "") else tuple(text.split("+"))
+    if text in ("none", ""):
+        return ()
+    return tuple(text.split("+"))
 
 
 def _set_chops(chops: Chops, changes: Mapping[str, tuple[str, ...]]) -> Chops:
@@ -137,7 +139,8 @@ def parse_variant(spec: str) -> Rules:
     False
     """
     head, *changes = (word.strip() for word in spec.split(","))
-    rules = _read_file(head) if head.endswith(".toml") or "/" in head else builtin(head)
+    is_file = head.endswith(".toml") or "/" in head
+    rules = _read_file(head) if is_file else builtin(head)
     try:
         values: dict[str, Any] = {"name": ",".join([rules.name, *changes])}
         for change in changes:
@@ -167,11 +170,14 @@ def _apply_change(change: str, values: dict[str, Any], rules: Rules) -> None:
 
 
 def _read_file(path: str) -> Rules:
+    """Return the rules of a TOML file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"cannot read {path}: {reason}; built-in variants: {', '.join(builtin_names())}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"cannot read {path}: it is not a text file in UTF-8") from None
+    except OSError as error:
+        builtin_variants = ", ".join(builtin_names())
+        raise InputError(f"cannot read {path}: {error.strerror}; built-in variants: {builtin_variants}") from None
     return from_toml(text, Path(path).name, where=path)
 
 
@@ -260,7 +266,9 @@ def _describe(field: dataclasses.Field[Any]) -> str:
         return "".join([_comment(f"{head}:"), *lines])
     if choices:
         return _comment(f"{head}: lines of the chop table.")
-    return _comment(f"{head}: {low} to {high}." if high else f"{head}.")
+    if high:
+        return _comment(f"{head}: {low} to {high}.")
+    return _comment(f"{head}.")
 
 
 def _comment(text: str, indent: int = 0) -> str:
@@ -274,9 +282,14 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        line = f"[{', '.join(map(_quote, value))}]"
-        return line if len(line) <= _WIDTH else "".join(["[\n", *(f"    {_quote(name)},\n" for name in value), "]"])
-    return _quote(value) if isinstance(value, str) else str(value)
+        names = list(map(_quote, value))
+        line = f"[{', '.join(names)}]"
+        if len(line) <= _WIDTH:
+            return line
+        return "".join(["[\n", *(f"    {name},\n" for name in names), "]"])
+    if isinstance(value, str):
+        return _quote(value)
+    return str(value)
 
 
 def _quote(text: str) -> str:
