@@ -158,6 +158,12 @@ def test_fault_in_play_is_one_line_and_exit_1(monkeypatch: pytest.MonkeyPatch) -
     assert result.stderr.startswith("tlsim: policy mine: ")
 
 
+def test_errors_are_public() -> None:
+    assert (tlsim.InputError, tlsim.PlayFault) == (InputError, PlayFault)
+    with pytest.raises(tlsim.InputError, match="unknown variant 'suthern'; did you mean southern"):
+        tlsim.simulate("suthern")
+
+
 # ------------------------------------------------------------------------------------------------ help and imports
 
 
@@ -657,7 +663,7 @@ untyped: Any = tlsim  # for arguments of the wrong types, which are the point he
         (lambda: untyped.simulate(deals=10, seed=1.5), r"seed must be a whole number, got 1.5"),
         (lambda: untyped.simulate(deals=10, threads=1.5), r"threads must be a whole number, got 1.5"),
         (lambda: untyped.simulate(deals=10, players="3"), r"players must be a whole number, got '3'"),
-        (lambda: untyped.simulate(deals=10, level="0.9"), r"level must lie between 0 and 1, as 0.95, got 0.9"),
+        (lambda: untyped.simulate(deals=10, level="0.9"), r"level must lie between 0 and 1, as 0.95, got '0.9'"),
         (lambda: untyped.replay(deal=(0,)), r"deal must be a number, or the first and the stop of a range, got \(0,\)"),
     ],
 )

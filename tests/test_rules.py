@@ -1,5 +1,4 @@
 import random
-import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path

@@ -7,13 +7,13 @@ class InputError(ValueError):
     """Input that is not allowed. The message is one line: what must be, what was given, and where."""
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Return the advice that ends an unknown-name error: the nearest known name, then all of them."""
+def nearest(name: str, allowed: Sequence[str]) -> str:
+    """Return the advice that ends the error about an unknown name: the nearest allowed name, then all of them."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, 1, 0.5)
-    advice = [f"did you mean {name}?" for name in close]
-    return " ".join([*advice, f"known: {', '.join(known)}"])
+    close = get_close_matches(name, allowed, n=1, cutoff=0.5)
+    advice = [f"did you mean {match}?" for match in close]
+    return " ".join([*advice, f"known: {', '.join(allowed)}"])
 
 
 def check_range(name: str, value: int, low: int, high: int) -> None:
@@ -35,7 +35,7 @@ class OutOfReach(InputError):
 
 
 class PlayFault(RuntimeError):
-    """A policy raised or played what is not legal: the run stops, and the line says where."""
+    """A policy raised, or played what is not legal. The message is one line: what it did, and in which hand."""
 
 
 def first_line(error: BaseException) -> str:

@@ -91,7 +91,7 @@ def check_level(level: float) -> float:
     """Return the level of intervals; raise `InputError` unless it lies between 0 and 1."""
     rounds_to_one = isinstance(level, float) and (1 + level) / 2 == 1
     if not isinstance(level, float) or not 0 < level < 1 or rounds_to_one:
-        raise InputError(f"level must lie between 0 and 1, as {DEFAULT_LEVEL}, got {level}")
+        raise InputError(f"level must lie between 0 and 1, as {DEFAULT_LEVEL}, got {level!r}")
     return level
 
 

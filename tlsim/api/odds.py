@@ -88,9 +88,9 @@ def odds(
     >>> tlsim.odds("four_twos", deals=1000, seed=1).tables["odds"]["fraction"].item()
     '11/4165'
     """
-    wanted = _Wanted(events, where, given, by, any_player, count_players)
+    request = _Request(events, where, given, by, any_player, count_players)
     setting = _setting(variant, players, deals, seed, check_threads(threads), check_level(level))
-    asks = _asks(wanted, setting)
+    asks = _asks(request, setting)
     from tlsim.chances import answers, questions
     from tlsim.engine import bulk, cache, deal_counts
 
@@ -103,12 +103,12 @@ def odds(
         tables, sampled = answers.answer(asks, progress)
     else:
         tables, sampled = questions.overview(settings, progress)
-    plan = wanted.as_dict() | _what_is_dealt(settings, of_all_tables=of_all_tables)
+    plan = request.as_dict() | _what_is_dealt(settings, of_all_tables=of_all_tables)
     return _result(plan, setting, variant, tables, sampled)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Request:
     """What is asked, as the user gave it."""
 
     events: Sequence[str]
@@ -164,34 +164,34 @@ def _setting(variant: str, players: int | None, deals: int, seed: int | None, th
 # ------------------------------------------------------------------------------------------------ questions
 
 
-def _asks(wanted: _Wanted, setting: "Setting") -> "list[Ask]":
+def _asks(request: _Request, setting: "Setting") -> "list[Ask]":
     """Return the questions; none for the tables of a rule set."""
     from tlsim.chances import query, questions
     from tlsim.chances.columns import columns
 
-    known = columns(setting.rules, setting.cards, setting.deck)
-    named = [_column(text, known, "event") for text in wanted.events]
-    events = {column.name: query.parse(column.name, known, "event") for column in named if column.boolean}
-    if wanted.where is not None:
-        events[wanted.where] = query.parse(wanted.where, known, "where")
-    condition = None if wanted.given is None else query.parse(wanted.given, known, "given")
-    by = None if wanted.by is None else _column(wanted.by, known, "by")
+    available = columns(setting.rules, setting.cards, setting.deck)
+    named = [_column(text, available, "event") for text in request.events]
+    events = {column.name: query.parse(column.name, available, "event") for column in named if column.boolean}
+    if request.where is not None:
+        events[request.where] = query.parse(request.where, available, "where")
+    condition = None if request.given is None else query.parse(request.given, available, "given")
+    by = None if request.by is None else _column(request.by, available, "by")
     numbers = [column for column in named if not column.boolean]
-    if numbers and (by is not None or wanted.at_table):
+    if numbers and (by is not None or request.at_table):
         name = numbers[0].name
         raise InputError(f"event {name!r} is a number: with by, any or count compare it, as in --where '{name} >= 2'")
     asks = []
     if events or by:
-        asks += questions.asked(events, condition, by, wanted.at_table, setting)
+        asks += questions.asked(events, condition, by, request.at_table, setting)
     for number in numbers:
         asks += questions.asked({}, condition, number, None, setting)
     return asks
 
 
-def _column(name: str, known: "dict[str, Column]", what: str) -> "Column":
-    column = known.get(name.strip().replace("-", "_"))
+def _column(name: str, available: "dict[str, Column]", what: str) -> "Column":
+    column = available.get(name.strip().replace("-", "_"))
     if column is None:
-        raise InputError(f"{what} {name!r}: unknown column; {nearest(name, list(known))}")
+        raise InputError(f"{what} {name!r}: unknown column; {nearest(name, list(available))}")
     return column
 
 
@@ -270,7 +270,7 @@ def check_deals(file: str | Path, *, variant: str = DEFAULT_VARIANT, alpha: floa
     True
     """
     if not isinstance(alpha, float) or not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, as {DEFAULT_ALPHA}, got {alpha}")
+        raise InputError(f"alpha must lie between 0 and 1, as {DEFAULT_ALPHA}, got {alpha!r}")
     from tlsim.chances import deal_files
     from tlsim.rules.variantfiles import parse_variant
 

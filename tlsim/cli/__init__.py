@@ -46,10 +46,10 @@ def example(*lines: str) -> str:
 class _Commands(click.Group):
     """The group of all commands, each imported when it is used; errors become one line."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         if name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"tlsim.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
@@ -62,7 +62,7 @@ class _Commands(click.Group):
             raise InputError(f"unknown command {args[0]!r}; {nearest(args[0], list(COMMANDS))}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 

@@ -70,8 +70,7 @@ def simulate(form: str, **options: Any) -> int | None:
 
 def _speed(result: "Result") -> str:
     """Return how many hands were played in how many seconds, and the seed."""
-    plan, seconds = result.plan, result.provenance["seconds"]
-    unit = "matches" if "match" in plan else "deals"
+    plan, unit, seconds = result.plan, result.unit, result.provenance["seconds"]
     rate = plan[unit] / seconds
     games = rate * plan["seatings"] * plan.get("match", 1)
     return f"{plan[unit]:,} {unit} in {seconds:.2f} s: {rate:,.0f} {unit}/s, {games:,.0f} games/s (seed {plan['seed']})"

@@ -11,6 +11,7 @@ from tlsim.rules.cards import FULL, RANKS, TWOS, Mask, Seat, mask, names, parse_
 from tlsim.rules.ruleset import Rules, chop_line
 from tlsim.rules.variantfiles import parse_variant
 
+Transcript = Mapping[str, Any]
 _LONGEST_NAME = 30  # of a policy
 
 
@@ -24,7 +25,7 @@ class Turn:
 
 
 def show_hands(
-    transcripts: Iterable[Mapping[str, Any]], rules: Rules | None = None, *, symbols: bool = True, width: int = WIDTH
+    transcripts: Iterable[Transcript], rules: Rules | None = None, *, symbols: bool = True, width: int = WIDTH
 ) -> Iterator[str]:
     """Yield transcripts as `show_hand` does, those of a match with what each seat has won so far."""
     match, totals = None, list[float]()
@@ -40,7 +41,7 @@ def show_hands(
 
 
 def show_hand(
-    transcript: Mapping[str, Any],
+    transcript: Transcript,
     rules: Rules | None = None,
     *,
     symbols: bool = True,
@@ -109,7 +110,7 @@ def _labelled(label: str, entries: Sequence[str], width: int) -> list[str]:
     return [f"{label}  {first}", *(f"{' ' * len(label)}  {line}" for line in others)]
 
 
-def _head(transcript: Mapping[str, Any], cards_text: Callable[[Mask], str]) -> list[str]:
+def _head(transcript: Transcript, cards_text: Callable[[Mask], str]) -> list[str]:
     """Return what is known before the first play: which hand it is, who deals and who leads."""
     lead = f"seat {transcript['leader']} leads"
     if transcript["required"]:
@@ -128,7 +129,7 @@ def _head(transcript: Mapping[str, Any], cards_text: Callable[[Mask], str]) -> l
 
 
 def _result(
-    transcript: Mapping[str, Any], left: Sequence[Mask], cards_text: Callable[[Mask], str], totals: Sequence[float]
+    transcript: Transcript, left: Sequence[Mask], cards_text: Callable[[Mask], str], totals: Sequence[float]
 ) -> list[str]:
     """Return place and payoff of each seat, its total if there is one, and what it still holds."""
     instant_win = transcript["instant_win"]

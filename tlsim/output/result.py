@@ -55,6 +55,11 @@ class Result:
     rules: Rules | None = None
     note: str = ""
 
+    @property
+    def unit(self) -> str:
+        """Return what a simulation counts, and what its errors are by."""
+        return "matches" if "match" in self.plan else "deals"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data: `command, plan, provenance, tables`, then the extra keys."""
         tables = {name: [_finite(row) for row in table.to_dicts()] for name, table in self.tables.items()}
@@ -88,8 +93,7 @@ class Result:
         if self.command == "simulate":
             from tlsim.output import plots
 
-            unit = "matches" if "match" in self.plan else "deals"
-            return plots.win_rates(self.tables["seats"], unit)
+            return plots.win_rates(self.tables["seats"], self.unit)
         if self.command == "odds":
             from tlsim.output import odds_plots
 
