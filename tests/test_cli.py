@@ -17,10 +17,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 import tlsim
+from tlsim.api import common
 from tlsim.cli import COMMANDS, main, play
 from tlsim.cli.common import parse_count
 from tlsim.cli.progress import ProgressLine, duration, short
 from tlsim.errors import InputError, PlayFault
+from tlsim.output import cells
+from tlsim.rules import variantfiles
 
 FUNCTIONS = [name for name in tlsim.__all__ if name.islower() and name != "__version__"]
 HEAVY = ("numpy", "numba", "polars", "scipy", "matplotlib")
@@ -264,6 +267,12 @@ def test_shell_completion_knows_the_commands() -> None:
     env = os.environ | {"_TLSIM_COMPLETE": "bash_complete", "COMP_WORDS": "tlsim si", "COMP_CWORD": "1"}
     found = subprocess.run([sys.executable, "-m", "tlsim"], capture_output=True, text=True, check=False, env=env)
     assert found.stdout == "plain,simulate\n"
+
+
+def test_examples_inside_are_true() -> None:
+    for module in (common, cells, variantfiles):
+        results = doctest.testmod(module)
+        assert results.attempted > results.failed == 0, module
 
 
 # ------------------------------------------------------------------------------------------------ numbers

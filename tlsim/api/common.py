@@ -89,8 +89,8 @@ def whole_number_or_none(name: str, value: Any) -> int | None:
 
 def check_level(level: float) -> float:
     """Return the level of intervals; raise `InputError` unless it lies between 0 and 1."""
-    rounds_to_one = isinstance(level, float) and (1 + level) / 2 == 1
-    if not isinstance(level, float) or not 0 < level < 1 or rounds_to_one:
+    is_between = isinstance(level, float) and 0 < level < 1
+    if not is_between or (1 + level) / 2 == 1:  # the quantile of a level that close to 1 is not finite
         raise InputError(f"level must lie between 0 and 1, as {DEFAULT_LEVEL}, got {level!r}")
     return level
 
