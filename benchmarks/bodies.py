@@ -26,7 +26,7 @@ import naive_hand
 
 Body = Callable[[], int]
 
-PLAN = make_plan(BENCH_VARIANT, "lowest", 1, 1, None)
+PLAN = make_plan(BENCH_VARIANT, "lowest", deals=1, seed=1)
 RULES = PLAN.rules
 
 
@@ -100,7 +100,7 @@ def play_batch(size: int) -> Body:
 
 
 def plan_of(size: int) -> Plan:
-    return make_plan(BENCH_VARIANT, "lowest", size, 1, None)
+    return make_plan(BENCH_VARIANT, "lowest", deals=size, seed=1)
 
 
 BODIES: dict[tuple[str, str], Callable[[int], Body]] = {

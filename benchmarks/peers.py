@@ -86,7 +86,7 @@ def tlsim_run(
 
     def sample(games: int) -> float:
         began = clock()
-        tlsim.simulate(variant, policy, games, seed=1, players=players, threads=threads)
+        tlsim.simulate(variant, policy, deals=games, seed=1, players=players, threads=threads)
         return games / (clock() - began)
 
     return sample
@@ -94,7 +94,7 @@ def tlsim_run(
 
 def tlsim_count() -> Sampler:
     """Return a sampler of counting the legal leads of dealt hands, hands a second."""
-    plan = make_plan(BENCH_VARIANT, "lowest", 1, 1, None)
+    plan = make_plan(BENCH_VARIANT, "lowest", deals=1, seed=1)
     run = speed.counting(plan.rules, plan.players)
 
     def sample(hands: int) -> float:

@@ -21,7 +21,7 @@ _CHILD = """
 import json, resource, sys
 import tlsim
 policy, deals, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-result = tlsim.simulate("southern", policy, deals, seed=1, threads=threads)
+result = tlsim.simulate("southern", policy, deals=deals, seed=1, threads=threads)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(json.dumps([result.provenance["seconds"], peak, result.provenance["cpu"]]))
 """

@@ -12,7 +12,7 @@ ABOVE_THE_SEAM = ("errors", "rules", "engine", "kit", "plugins", "play")  # know
 BELOW_THE_SEAM = ("stats", "chances", "output", "api", "cli")  # know Polars, never Numba
 ORDER = [*ABOVE_THE_SEAM, *BELOW_THE_SEAM]
 MAX_LINES = 450  # of a module
-MAX_FUNCTION, MAX_KERNEL = 42, 62  # lines
+MAX_FUNCTION, MAX_KERNEL = 42, 62  # lines, the docstring apart
 KERNELS = ("kernel", "spliced", "function", "scalar_kernel", "policy_kernel")
 
 
@@ -97,7 +97,7 @@ def test_sizes() -> None:
         assert text.count("\n") <= MAX_LINES, f"{module} asks to lose a responsibility"
         for node in ast.walk(TREES[module]):
             if isinstance(node, ast.FunctionDef):
-                lines = (node.end_lineno or 0) - node.lineno + 1
+                lines = (node.end_lineno or 0) - node.lineno + 1 - (ast.get_docstring(node) or "").count("\n")
                 is_kernel = any(isinstance(d, ast.Name) and d.id in KERNELS for d in node.decorator_list)
                 most = MAX_KERNEL if is_kernel else MAX_FUNCTION
                 assert lines <= most, f"{module}.{node.name} has {lines} lines"

@@ -21,7 +21,7 @@ from tlsim.play import runner, speed
 from tlsim.rules.ruleset import pack
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-PLAN = make_plan(BENCH_VARIANT, "lowest", 1, 1, None)
+PLAN = make_plan(BENCH_VARIANT, "lowest", deals=1, seed=1)
 
 
 @pytest.fixture(autouse=True)
@@ -58,8 +58,8 @@ def test_decisions_a_game_are_those_of_the_policies() -> None:
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
 def test_no_time_to_measure(seconds: float) -> None:
-    with pytest.raises(InputError, match="seconds: more than 0"):
-        tlsim.bench(seconds)
+    with pytest.raises(InputError, match="seconds must be more than 0 and at most 3,600, got"):
+        tlsim.bench(seconds=seconds)
 
 
 def test_stages_do_what_they_say() -> None:
@@ -75,7 +75,7 @@ def test_stages_do_what_they_say() -> None:
     assert speed.dealing(PLAN.rules, 4)(n) == (n, 0)
     decided = speed.playing(PLAN)(n)
     assert decided == speed.running(PLAN)(n) == speed.running(PLAN, keep_rows=True)(n)
-    blocks = runner.blocks(make_plan(BENCH_VARIANT, "lowest", n, 1, None))
+    blocks = runner.blocks(make_plan(BENCH_VARIANT, "lowest", deals=n, seed=1))
     total = np.sum([block.tally for block in blocks], axis=0)
     assert decided == (n, int(total[0, LENGTHS_AT + LENGTHS.index("decisions")]))
 
@@ -132,7 +132,7 @@ def test_limit_plays_the_same_game(tmp_path: Path) -> None:
     peers = module("peers")
     limit = str(peers.build_limit("gcc", tmp_path))
     means = dict(word.split("=") for word in peers.output_of(limit, "p1", "20000", "1", "1").split()[1:])
-    total: Any = sum(block.tally for block in runner.blocks(make_plan(BENCH_VARIANT, "lowest", 500, 1, None)))
+    total: Any = sum(block.tally for block in runner.blocks(make_plan(BENCH_VARIANT, "lowest", deals=500, seed=1)))
     for name in ("plays", "passes"):
         mean = total[0, LENGTHS_AT + LENGTHS.index(name)] / 500
         assert float(means[name]) == pytest.approx(mean, rel=0.05)

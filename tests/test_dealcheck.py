@@ -234,4 +234,4 @@ def test_command(tmp_path: Path) -> None:
     assert not rows["pairs of cards"]["fair"]
     assert rows["pairs of cards"]["p_corrected"] >= rows["pairs of cards"]["p"]
     wrong = run("check-deals", str(tmp_path / "unfair.csv"), "--alpha", "5")
-    assert (wrong.exit_code, wrong.stderr) == (2, "tlsim: alpha 5.0: it lies between 0 and 1, as 0.01\n")
+    assert (wrong.exit_code, wrong.stderr) == (2, "tlsim: alpha must lie between 0 and 1, as 0.01, got 5.0\n")

@@ -262,7 +262,7 @@ def test_every_number_has_its_interval() -> None:
 
 
 def test_tables_agree_with_one_another() -> None:
-    tables = tlsim.simulate("mien-nam", ["lowest", "random", "random"], 3000, 1, 3, match=6).tables
+    tables = tlsim.simulate("mien-nam", ["lowest", "random", "random"], deals=3000, seed=1, players=3, match=6).tables
     money = {(row["policy"], row["metric"]): row["estimate"] for row in tables["money"].to_dicts()}
     by_policy = {(row["policy"], row["metric"]): row["estimate"] for row in tables["policies"].to_dicts()}
     assert money["lowest", "payoff"] == pytest.approx(6 * by_policy["lowest", "payoff"])
@@ -306,7 +306,7 @@ WRONG = {
     f"simulate --match {MAX_MATCH + 1}": "match = 1001: a match has from 1 to 1000 hands",
     "simulate --match ten": "'ten' is not a valid integer",
     "simulate --match": "requires an argument",
-    "simulate -n 0 --match 3": "0 matches: at least 1",
+    "simulate -n 0 --match 3": "from 1 to 333",
     "simulate -n 1e15 --match 3": "1000000000000000 matches: it is from 1 to 333333333333333",
     "simulate -n 1e12 --match 100 -p lowest -p random --players 2": "each of 200 hands in all its seatings: at most",
     "replay --match 0": "match = 0: a match has from 1 to 1000 hands",
@@ -322,7 +322,7 @@ def test_wrong_input(line: str) -> None:
 
 
 def test_numbers_of_the_api_are_checked() -> None:
-    with pytest.raises(InputError, match=r"match = 2.5: it is a whole number"):
+    with pytest.raises(InputError, match=r"match must be a whole number, got 2.5"):
         tlsim.simulate(deals=10, match=2.5)  # type: ignore[arg-type]  # that is what is refused
 
 

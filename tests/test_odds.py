@@ -211,13 +211,16 @@ def test_a_table_that_is_out_of_reach(variant: str, players: int) -> None:
     [
         ({"given": "chop"}, "an event, where or by is needed"),
         ({"any_player": True}, "an event, where or by is needed"),
-        ({"where": "chop", "any_player": True, "given": "chop"}, "without given and by"),
+        (
+            {"where": "chop", "any_player": True, "given": "chop"},
+            "any or count must be asked alone, without given and by",
+        ),
         ({"where": "chop", "any_player": True, "count_players": True}, "any or count"),
         ({"where": "chop", "by": "twoss"}, "by 'twoss': unknown column; did you mean twos"),
-        ({"where": "chop", "deals": 0}, "0 deals"),
+        ({"where": "chop", "deals": 0}, r"deals must be from 1 to 10\^12, got 0"),
         ({"where": "chop", "level": 95}, "between 0 and 1"),
         ({"where": "chop", "seed": 2**64}, "64-bit"),
-        ({"where": "chop", "players": 9}, "9 players"),
+        ({"where": "chop", "players": 9}, "players must be 2 to 4 in southern .*, got 9"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
@@ -225,7 +228,9 @@ def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:
         tlsim.odds(**arguments)
     with pytest.raises(InputError, match="event 'dragn': unknown column; did you mean dragon"):
         tlsim.odds("dragn")
-    with pytest.raises(InputError, match="event 'twos': it is a number"):
+    with pytest.raises(
+        InputError, match="event 'twos' is a number: with by, any or count compare it, as in --where 'twos >= 2'"
+    ):
         tlsim.odds("twos", any_player=True)
 
 
@@ -362,7 +367,7 @@ def test_other_hands(variant: str, players: int, cards: int) -> None:
 
 def test_a_hand_of_two_decks() -> None:
     """Its odds are those of two decks: four 2s in 14 of 104 cards, by hand."""
-    found = tlsim.hand("3S 3S 4S 4S 5S 5C 2S 2S 2C 2D 9H 9H 9D 9S", "classic,cards=equal").tables
+    found = tlsim.hand("3S 3S 4S 4S 5S 5C 2S 2S 2C 2D 9H 9H 9D 9S", variant="classic,cards=equal").tables
     assert found["hand"]["legal_leads"][0] == found["combinations"]["count"].sum() == 32
     four = Fraction(sum(math.comb(8, k) * math.comb(96, 14 - k) for k in range(4, 9)), math.comb(104, 14))
     rare = dict(zip(found["rarity"]["holds"], found["rarity"]["fraction"], strict=True))

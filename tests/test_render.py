@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import tlsim
 from tlsim.errors import InputError
-from tlsim.output import text
+from tlsim.output import cells, export, text
 from tlsim.output.hand_text import piles, show_hand
 from tlsim.output.result import Result
 from tlsim.rules.variantfiles import parse_variant
@@ -50,13 +50,13 @@ def result() -> Result:
     ],
 )
 def test_estimates_with_their_intervals(estimate: dict[str, Any], shown: str) -> None:
-    assert text.with_interval(estimate) == shown
+    assert cells.with_interval(estimate) == shown
 
 
 def test_cards_get_symbols_and_other_text_does_not() -> None:
-    assert text.to_symbols("3S 10D 2H") == "3♠ 10♦ 2♥"
-    assert text.to_symbols("DRASTIC 3S") == "DRASTIC 3S"
-    assert text.to_symbols("") == ""
+    assert cells.to_symbols("3S 10D 2H") == "3♠ 10♦ 2♥"
+    assert cells.to_symbols("DRASTIC 3S") == "DRASTIC 3S"
+    assert cells.to_symbols("") == ""
 
 
 # ------------------------------------------------------------------------------------------------ tables
@@ -65,7 +65,7 @@ def test_cards_get_symbols_and_other_text_does_not() -> None:
 def test_metrics_stand_side_by_side() -> None:
     rows = [row(0.25, 0.24, 0.26, "wilson", seat=seat, metric="first_out") for seat in (0, 1)]
     rows += [row(2.5, 2.4, 2.6, seat=seat, metric="mean_place") for seat in (0, 1)]
-    assert text.text({"by_seat": pl.DataFrame(rows)}).splitlines() == [
+    assert text.show_tables({"by_seat": pl.DataFrame(rows)}).splitlines() == [
         "by seat (95 % intervals, n = 1,000)",
         "seat  first out     mean place",
         "────  ────────────  ───────────",
@@ -76,7 +76,7 @@ def test_metrics_stand_side_by_side() -> None:
 
 def test_decimal_points_stand_under_one_another_and_n_is_shown_where_it_varies() -> None:
     rows = [row(36.15, 36.13, 36.17, metric="plays"), row(0.1, 0.09, 0.11, metric="twos_left") | {"n": 900}]
-    assert text.text({"length": pl.DataFrame(rows)}).splitlines() == [
+    assert text.show_tables({"length": pl.DataFrame(rows)}).splitlines() == [
         "length (95 % intervals)",
         "metric     estimate            n",
         "─────────  ──────────────  ─────",
@@ -88,41 +88,41 @@ def test_decimal_points_stand_under_one_another_and_n_is_shown_where_it_varies()
 @pytest.mark.parametrize("width", [80, 100])
 def test_text_fits(width: int) -> None:
     tables = tlsim.variants("southern").tables | tlsim.variants(diff=("classic", "southern")).tables
-    lines = text.text(tables, width=width).splitlines()
+    lines = text.show_tables(tables, width=width).splitlines()
     assert max(map(len, lines)) <= width
     assert any("threes-double-straight" in line for line in lines)  # words stay whole
 
 
 def test_colour_is_asked_for() -> None:
     table = {"x": pl.DataFrame({"cards": ["3S 4S"]})}
-    assert text.text(table) == "x\ncards\n─────\n3S 4S"
-    assert text.text(table, colour=True, symbols=True) == "\033[1mx\033[0m\ncards\n─────\n3♠ 4♠"
+    assert text.show_tables(table) == "x\ncards\n─────\n3S 4S"
+    assert text.show_tables(table, colour=True, symbols=True) == "\033[1mx\033[0m\ncards\n─────\n3♠ 4♠"
 
 
 def test_empty_tables() -> None:
     tables = {"full": pl.DataFrame({"a": [1]}), "empty": pl.DataFrame()}
-    assert text.text(tables).endswith("empty\n  none")
-    assert text.markdown(tables).endswith("**empty**\n\nnone")
-    assert text.csv(tables) == "table,a\nfull,1\n"
-    assert text.csv({"empty": pl.DataFrame()}) == ""
+    assert text.show_tables(tables).endswith("empty\n  none")
+    assert export.markdown(tables).endswith("**empty**\n\nnone")
+    assert export.csv(tables) == "table,a\nfull,1\n"
+    assert export.csv({"empty": pl.DataFrame()}) == ""
 
 
 def test_csv_is_one_table(result: Result) -> None:
-    rows = list(csv_reader.DictReader(io.StringIO(text.csv(result.tables))))
+    rows = list(csv_reader.DictReader(io.StringIO(export.csv(result.tables))))
     assert len(rows) == sum(table.height for table in result.tables.values())
-    assert list(rows[0])[-7:] == list(text.ESTIMATE)
+    assert list(rows[0])[-7:] == list(cells.ESTIMATE)
     first = result.tables["seats"].row(0, named=True)
     assert float(rows[0]["estimate"]) == first["estimate"]
     assert rows[-1]["table"] == "instant_wins"
 
 
 def test_one_table_as_csv_has_no_name_column() -> None:
-    assert text.csv({"x": pl.DataFrame({"a": ["p,q"], "b": [[1, 2]]})}) == 'a,b\n"p,q",1 2\n'
+    assert export.csv({"x": pl.DataFrame({"a": ["p,q"], "b": [[1, 2]]})}) == 'a,b\n"p,q",1 2\n'
 
 
 def test_markdown() -> None:
     table = pl.DataFrame({"chop_line": ["a|b"], "n_of": [1200]})
-    assert text.markdown({"x": table}).splitlines() == [
+    assert export.markdown({"x": table}).splitlines() == [
         "**x**",
         "",
         "| chop line | n of |",
@@ -166,7 +166,7 @@ def test_result_as_figure(result: Result) -> None:
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == [f"seat {seat}" for seat in range(4)]
     assert axes.containers  # error bars
-    with pytest.raises(InputError, match="nothing to plot"):
+    with pytest.raises(InputError, match="only results of simulate and odds can be plotted, got one of variants"):
         tlsim.variants().plot()
 
 

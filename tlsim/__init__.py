@@ -2,6 +2,9 @@
 
 One function a command, with the name of the command: `tlsim.simulate(...)`. Each is imported when it is first used, so
 that `import tlsim` costs nothing.
+
+They return a `Result`, and raise `InputError` for input that is not allowed, `PlayFault` when a policy plays what is
+not legal, and `Interrupted` at Ctrl-C, with the result so far.
 """
 
 from importlib import import_module

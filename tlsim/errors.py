@@ -1,16 +1,33 @@
-"""The one exception for input that a user can mend."""
+"""What can go wrong: input that a user can mend, and a fault in play; and the words that errors share."""
+
+from collections.abc import Sequence
 
 
 class InputError(ValueError):
-    """Bad input, told in one line: what was given, what is allowed, and where."""
+    """Input that is not allowed. The message is one line: what must be, what was given, and where."""
 
 
-def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
-    """Return the advice that ends an unknown-name error: the nearest known name, then all of them."""
+def nearest(name: str, allowed: Sequence[str]) -> str:
+    """Return the advice that ends the error about an unknown name: the nearest allowed name, then all of them."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, 1, 0.5)
-    return (f"did you mean {close[0]}? " if close else "") + f"known: {', '.join(known)}"
+    close = get_close_matches(name, allowed, n=1, cutoff=0.5)
+    advice = [f"did you mean {match}?" for match in close]
+    return " ".join([*advice, f"known: {', '.join(allowed)}"])
+
+
+def check_range(name: str, value: int, low: int, high: int) -> None:
+    """Raise `InputError` unless `low <= value <= high`."""
+    if not low <= value <= high:
+        raise InputError(f"{name} must be from {low} to {_in_words(high)}, got {value}")
+
+
+def _in_words(number: int) -> str:
+    """Return a whole number for reading, a large power of ten as `10^15`."""
+    exponent = len(str(number)) - 1
+    if number == 10**exponent and exponent > 6:
+        return f"10^{exponent}"
+    return f"{number:,}"
 
 
 class OutOfReach(InputError):
@@ -18,7 +35,7 @@ class OutOfReach(InputError):
 
 
 class PlayFault(RuntimeError):
-    """A policy raised or played what is not legal: the run stops, and the line says where."""
+    """A policy raised, or played what is not legal. The message is one line: what it did, and in which hand."""
 
 
 def first_line(error: BaseException) -> str:

@@ -2,54 +2,120 @@
 
 from typing import TYPE_CHECKING
 
-from tlsim.api.common import (
-    command_line,
-    make_table,
-)
+from tlsim.api.common import command_line, make_table
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
+    from tlsim.engine.policies import Policy
     from tlsim.output.result import Result
 
+_WHERE_SECTIONS_ARE = "§: sections of docs/rules.md, the rule book"
 
-def variants(name: str | None = None, diff: tuple[str, str] | None = None) -> "Result":
-    """Return the list of built-in variants; the rules of the variant `name`; or where the two of `diff` differ.
 
-    The result of a variant writes it as a TOML file: `tlsim.variants("southern,pass_locks=no").to_toml()`.
+def variants(name: str | None = None, *, diff: tuple[str, str] | None = None) -> "Result":
+    """Return the list of built-in variants; the rules of one; or where two differ.
+
+    The result of one variant writes it as a TOML file, with `to_toml()`.
+
+    Parameters
+    ----------
+    name
+        A built-in variant or a TOML file, with changes, to show.
+    diff
+        Two of them, to compare.
+
+    Raises
+    ------
+    InputError
+        For an unknown variant, for both a name and two to compare, and for one that is compared with itself.
+
+    Examples
+    --------
+    >>> import tlsim
+    >>> tlsim.variants(diff=("mien-nam", "dem-la")).tables["differences"]["rule"].to_list()
+    ['ends', 'payoff', 'leftover_penalties', 'chop_penalties']
     """
-    from tlsim.output.result import Result, provenance
-    from tlsim.rules import ruleset, variantfiles
-
     if name is not None and diff is not None:
         raise InputError("variants: give a name, or two to compare, not both")
     if diff is not None:
-        a, b = (variantfiles.parse_variant(spec) for spec in diff)
-        if diff[0] == diff[1]:
-            raise InputError(f"variants: {diff[0]} is given twice: two to compare are needed")
-        tables = {"differences": make_table(["rule", *diff], variantfiles.differences(a, b))}
-        return Result("variants", {"diff": list(diff)}, provenance(command_line("variants", "--diff", *diff)), tables)
+        return _differences(*diff)
     if name is not None:
-        chosen = variantfiles.parse_variant(name)
-        plan = {"variant": chosen.name, "summary": chosen.summary}
-        made = provenance(command_line("variants", name))
-        tables = {name: make_table(*table) for name, table in variantfiles.rule_book(chosen).items()}
-        return Result("variants", plan, made, tables, rules=chosen)
-    known = [variantfiles.builtin(known) for known in variantfiles.builtin_names()]
-    rows = [(one.name, ruleset.span(ruleset.player_counts(one)), one.cards, one.summary) for one in known]
+        return _rule_book(name)
+    return _list_of_variants()
+
+
+def _list_of_variants() -> "Result":
+    """Return the built-in variants with a line each."""
+    from tlsim.output.result import Result, provenance
+    from tlsim.rules.ruleset import player_counts, span
+    from tlsim.rules.variantfiles import builtin, builtin_names
+
+    rows = [
+        (rules.name, span(player_counts(rules)), rules.cards, rules.summary) for rules in map(builtin, builtin_names())
+    ]
     tables = {"variants": make_table("variant players cards summary", rows)}
     return Result("variants", {}, provenance(command_line("variants")), tables)
 
 
+def _rule_book(spec: str) -> "Result":
+    """Return every rule of a variant in words."""
+    from tlsim.output.result import Result, provenance
+    from tlsim.rules.variantfiles import parse_variant, rule_book
+
+    rules = parse_variant(spec)
+    plan = {"variant": rules.name, "summary": rules.summary}
+    tables = {name: make_table(*table) for name, table in rule_book(rules).items()}
+    origin = provenance(command_line("variants", spec))
+    return Result("variants", plan, origin, tables, rules=rules, note=_WHERE_SECTIONS_ARE)
+
+
+def _differences(spec: str, other: str) -> "Result":
+    """Return the rules in which two variants differ."""
+    from tlsim.output.result import Result, provenance
+    from tlsim.rules.variantfiles import differences, parse_variant
+
+    rows = differences(parse_variant(spec), parse_variant(other))
+    if spec == other:
+        raise InputError(f"variants: two different ones to compare are needed, but {spec} is given twice")
+    origin = provenance(command_line("variants", "--diff", spec, other))
+    tables = {"differences": make_table(["rule", spec, other], rows)}
+    return Result("variants", {"diff": [spec, other]}, origin, tables)
+
+
 def policies(spec: str | None = None) -> "Result":
-    """Return the built-in policies with a line each, or the policy that `spec` names."""
+    """Return the built-in policies with a line each, or the one that `spec` names.
+
+    Parameters
+    ----------
+    spec
+        A built-in name, or a function of a file with its parameters: `mybot.py:choose,greed=0.3`.
+
+    Raises
+    ------
+    InputError
+        For an unknown policy, and one that cannot be compiled.
+
+    Examples
+    --------
+    >>> import tlsim
+    >>> tlsim.policies().tables["policies"]["policy"].to_list()
+    ['lowest', 'random']
+    """
     from tlsim.output.result import Result, provenance
     from tlsim.plugins.load import builtin_names, parse_policy
 
-    chosen = [parse_policy(name) for name in ([spec] if spec is not None else builtin_names())]
-    _ = [policy.address for policy in chosen]  # what cannot be compiled is said now
+    specs = [] if spec is None else [spec]
+    chosen = [parse_policy(name) for name in specs or builtin_names()]
+    for policy in chosen:
+        _compile(policy)
     rows = [(policy.name, policy.summary) for policy in chosen]
-    line = command_line("policies", *([spec] if spec is not None else []))
-    return Result("policies", {"policy": spec}, provenance(line), {"policies": make_table("policy summary", rows)})
+    origin = provenance(command_line("policies", *specs))
+    return Result("policies", {"policy": spec}, origin, {"policies": make_table("policy summary", rows)})
+
+
+def _compile(policy: "Policy") -> int:
+    """Return the address of a policy: what cannot be compiled is said now."""
+    return policy.address
 
 
 def include_folder() -> str:

@@ -1,4 +1,4 @@
-"""What all commands check, and how they are written as a command line."""
+"""What the functions share: defaults, checks of arguments, and the command line that does the same."""
 
 import operator
 import secrets
@@ -21,39 +21,55 @@ DEFAULT_LEVEL = 0.95
 SEED_BITS = 53  # of a drawn seed: what every reader of JSON keeps exactly
 
 Progress = Callable[[int, int, Callable[[], str]], None]
-"""Told the deals (or matches) done, those asked for, and a function that returns the current estimate as text."""
+"""A function of the deals (or matches) played, those asked for, and a function that returns the estimate so far."""
+
+
+# ------------------------------------------------------------------------------------------------ plans
 
 
 def make_plan(
     variant: str,
     policies: str | Sequence[str],
+    *,
     deals: int,
-    seed: int | None,
-    players: int | None,
+    seed: int | None = None,
+    players: int | None = None,
     match: int | None = None,
     trade: str | None = None,
 ) -> "Plan":
-    """Return the checked plan; a seed is drawn when there is none."""
-    from tlsim.plugins.load import parse_policies, parse_trading
+    """Return the checked plan; a seed is drawn when there is none.
+
+    What needs no engine is checked first: it takes a second to load.
+    """
     from tlsim.rules.ruleset import check_players
     from tlsim.rules.variantfiles import parse_variant
 
     rules = parse_variant(variant)
     deals = whole_number("deals", deals)
-    players = check_players(rules, None if players is None else whole_number("players", players))
-    chosen = parse_policies([policies] if isinstance(policies, str) else list(policies), players)
-    match = None if match is None else whole_number("match", match)
-    if deals < 1:
-        raise InputError(f"{deals} {'deals' if match is None else 'matches'}: at least 1 is needed")
+    players = check_players(rules, whole_number_or_none("players", players))
+    match = whole_number_or_none("match", match)
+    seed = choose_seed(seed)
     from tlsim.play.plan import Plan
+    from tlsim.plugins.load import parse_policies, parse_trading
 
-    seed = secrets.randbits(SEED_BITS) if seed is None else whole_number("seed", seed)
-    return Plan(rules, players, tuple(chosen), deals, seed, match, None if trade is None else parse_trading(trade))
+    if isinstance(policies, str):
+        policies = [policies]
+    seated = parse_policies(list(policies), players)
+    trading = None if trade is None else parse_trading(trade)
+    return Plan(rules, players, tuple(seated), deals, seed, match, trading)
 
 
-def match_options(plan: "Plan") -> dict[str, Any]:
-    """Return the options of a plan of matches, and its trading policy."""
-    return {"--match": plan.match, "--trade": plan.trade and plan.trade.name}
+def choose_seed(seed: int | None) -> int:
+    """Return a seed as a plain `int`, one that is drawn for `None`."""
+    if seed is None:
+        return secrets.randbits(SEED_BITS)
+    seed = whole_number("seed", seed)
+    if not -(1 << 63) <= seed < 1 << 64:
+        raise InputError(f"seed must be a 64-bit integer, got {seed}")
+    return seed
+
+
+# ------------------------------------------------------------------------------------------------ numbers
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -63,13 +79,19 @@ def whole_number(name: str, value: Any) -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        raise InputError(f"{name} = {value!r}: it is a whole number") from None
+        raise InputError(f"{name} must be a whole number, got {value!r}") from None
+
+
+def whole_number_or_none(name: str, value: Any) -> int | None:
+    """Return `None` for `None`, else what `whole_number` does."""
+    return None if value is None else whole_number(name, value)
 
 
 def check_level(level: float) -> float:
     """Return the level of intervals; raise `InputError` unless it lies between 0 and 1."""
-    if not isinstance(level, float) or not 0 < level < 1 or (1 + level) / 2 == 1:  # a share that is no 1 in binary
-        raise InputError(f"level {level}: it lies between 0 and 1, as 0.95")
+    is_between = isinstance(level, float) and 0 < level < 1
+    if not is_between or (1 + level) / 2 == 1:  # the quantile of a level that close to 1 is not finite
+        raise InputError(f"level must lie between 0 and 1, as {DEFAULT_LEVEL}, got {level!r}")
     return level
 
 
@@ -77,33 +99,62 @@ def check_threads(threads: int | None) -> int:
     """Return the number of threads, all cores for `None`; raise `InputError` for fewer than 1."""
     from tlsim.play.machine import n_cores
 
-    threads = None if threads is None else whole_number("threads", threads)
-    if threads is not None and threads < 1:
-        raise InputError(f"{threads} threads: at least 1 is needed; this machine has {n_cores()} cores")
-    return threads or n_cores()
+    if threads is None:
+        return n_cores()
+    threads = whole_number("threads", threads)
+    if threads < 1:
+        raise InputError(f"threads must be at least 1, got {threads}; this machine has {n_cores()} cores")
+    return threads
+
+
+# ------------------------------------------------------------------------------------------------ results
 
 
 def make_table(columns: str | Sequence[str], rows: Iterable[Sequence[Any]]) -> "pl.DataFrame":
     """Return a frame of rows; a column without values holds text."""
     import polars as pl
 
-    names = columns.split() if isinstance(columns, str) else columns
-    found = list(rows)
-    return pl.DataFrame(found, names, orient="row") if found else pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+    if isinstance(columns, str):
+        columns = columns.split()
+    listed = list(rows)
+    if not listed:
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    return pl.DataFrame(listed, columns, orient="row")
 
 
-def command_line(*words: str) -> str:
-    """Return a command line of `tlsim`, quoted for a shell."""
-    return shlex.join(("tlsim", *words))
+def command_line(*words: str, options: Mapping[str, Any] | None = None) -> str:
+    """Return a command line of `tlsim`, quoted for a shell.
+
+    An option whose value is `None` or `False` is left out, one that is `True` has no value, one that is a list stands
+    once a value.
+
+    >>> command_line("odds", "dragon", options={"--any": True, "--given": None, "-v": "classic,ties=later"})
+    'tlsim odds dragon --any -v classic,ties=later'
+    """
+    line = ["tlsim", *words]
+    for name, value in (options or {}).items():
+        if value is True:
+            line.append(name)
+        elif isinstance(value, list):
+            for entry in value:
+                line += [name, str(entry)]
+        elif value is not None and value is not False:
+            line += [name, str(value)]
+    return shlex.join(line)
 
 
-def as_options(options: Mapping[str, Any]) -> list[str]:
-    """Return options as words of a command line, without those that are `None`."""
-    return [word for name, value in options.items() if value is not None for word in (name, str(value))]
+def run_options(plan: "Plan", variant: str, which: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that name a run: rules, policies, players, seed, `which` hands of it, matches and trading.
+
+    `variant` is the variant as given, which may be a file.
+    """
+    policies = [policy.name for policy in plan.policies]
+    if len(set(policies)) == 1:
+        policies = policies[:1]
+    named = {"-v": variant, "-p": policies, "--players": plan.players, "--seed": plan.seed}
+    return named | dict(which) | {"--match": plan.match, "--trade": plan.trade and plan.trade.name}
 
 
-def plan_options(plan: "Plan", spec: str) -> list[str]:
-    """Return the options that name the rules, policies and seed of a plan; `spec` is its variant as given."""
-    names = [policy.name for policy in plan.policies]
-    words = [word for name in (names[:1] if len(set(names)) == 1 else names) for word in ("-p", name)]
-    return ["-v", spec, *words, "--players", str(plan.players), "--seed", str(plan.seed)]
+def level_option(level: float) -> dict[str, Any]:
+    """Return the option that names a level of intervals, unless it is the default."""
+    return {} if level == DEFAULT_LEVEL else {"--level": level}

@@ -4,12 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tlsim.api.common import (
-    DEFAULT_POLICY,
-    command_line,
-    make_plan,
-    make_table,
-)
+from tlsim.api.common import DEFAULT_POLICY, command_line, make_plan, make_table
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +20,14 @@ BENCH_VARIANT = "southern,instant_wins=none,opening_instant_wins=none"
 
 
 def doctor() -> "Result":
-    """Return versions, processor, cache and cores of this machine, and what is wrong with it and what to do."""
+    """Return versions, processor, cache and cores of this machine, and what is wrong with it and what to do.
+
+    Examples
+    --------
+    >>> import tlsim
+    >>> list(tlsim.doctor().tables)
+    ['machine', 'problems']
+    """
     from tlsim.output.result import Result, provenance
     from tlsim.play import machine
 
@@ -37,7 +39,14 @@ def doctor() -> "Result":
 
 
 def warmup() -> "Result":
-    """Return where the compiled engine is and how long it took to compile it, or to load it if it was."""
+    """Return where the compiled engine is, and how many seconds it took to compile it, or to load it if it was.
+
+    Examples
+    --------
+    >>> import tlsim
+    >>> tlsim.warmup().tables["warmup"].columns
+    ['engine', 'seconds', 'folder']
+    """
     began = time.perf_counter()
     from tlsim import kit
     from tlsim.engine import bulk, cache, calls, deal_counts
@@ -50,34 +59,49 @@ def warmup() -> "Result":
         module.warm_up()
     folder = str(cache.CACHE_FOLDER or "none: compiled in memory, for this process only")
     row = ("loaded" if was_compiled else "compiled", time.perf_counter() - began, folder)
-    return Result(
-        "warmup", {}, provenance(command_line("warmup")), {"warmup": make_table("engine seconds folder", [row])}
-    )
+    tables = {"warmup": make_table("engine seconds folder", [row])}
+    return Result("warmup", {}, provenance(command_line("warmup")), tables)
 
 
-def bench(seconds: float = DEFAULT_SECONDS) -> "Result":
+def bench(*, seconds: float = DEFAULT_SECONDS) -> "Result":
     """Return how fast this machine is: the stages of a run, and whole runs of each built-in policy, on one thread.
 
     Rates are per second of CPU time, each the median of some samples taken in turns, with the lowest and the highest.
-    `seconds` is about how long the samples take in all. The rules are `southern` without instant wins, so that every
-    hand is played out; the stages are those of the policy `lowest`.
+    The rules are `southern` without instant wins, so that every hand is played out; the stages are those of the policy
+    `lowest`.
+
+    Parameters
+    ----------
+    seconds
+        About how long the samples take in all.
+
+    Raises
+    ------
+    InputError
+        For a time that is not positive, or more than an hour.
+
+    Examples
+    --------
+    >>> import tlsim
+    >>> list(tlsim.bench(seconds=0.01).tables)
+    ['stages', 'policies']
     """
     if not 0 < seconds <= _MOST_SECONDS:
-        raise InputError(f"{seconds:g} seconds: more than 0 and at most {_MOST_SECONDS} are possible")
+        raise InputError(f"seconds must be more than 0 and at most {_MOST_SECONDS:,}, got {seconds:g}")
     from tlsim.engine import cache
     from tlsim.output.result import Result, provenance
     from tlsim.play import speed
     from tlsim.plugins.load import builtin_names
     from tlsim.stats import tables
 
-    plans = [make_plan(BENCH_VARIANT, name, 1, 1, None) for name in builtin_names()]
+    plans = [make_plan(BENCH_VARIANT, name, deals=1, seed=1) for name in builtin_names()]
     cache.announce_compiling(speed.KERNELS, "30 s")
-    stages = speed.stages(make_plan(BENCH_VARIANT, DEFAULT_POLICY, 1, 1, None), tables.tables)
+    stages = speed.stages(make_plan(BENCH_VARIANT, DEFAULT_POLICY, deals=1, seed=1), tables.tables)
     rates = speed.take_turns([*stages, *speed.runs(plans, tables.tables)], seconds)
-    shown = {"variant": BENCH_VARIANT, "players": plans[0].players, "policy": DEFAULT_POLICY}
-    shown |= {"seconds": seconds, "samples": speed.ROUNDS, "threads": 1}
-    made = provenance(command_line("bench", "--seconds", f"{seconds:g}"))
-    return Result("bench", shown, made, _bench_tables(rates[: len(stages)], rates[len(stages) :]))
+    plan = {"variant": BENCH_VARIANT, "players": plans[0].players, "policy": DEFAULT_POLICY}
+    plan |= {"seconds": seconds, "samples": speed.ROUNDS, "threads": 1}
+    origin = provenance(command_line("bench", options={"--seconds": f"{seconds:g}"}))
+    return Result("bench", plan, origin, _bench_tables(rates[: len(stages)], rates[len(stages) :]))
 
 
 def _bench_tables(stages: "Sequence[Rate]", runs: "Sequence[Rate]") -> "dict[str, pl.DataFrame]":

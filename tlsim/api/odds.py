@@ -1,8 +1,7 @@
-"""The commands about dealt hands as functions: like those in `tlsim.api`, which this module goes on."""
+"""Dealt hands: `odds`, `check_deals`."""
 
-import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,16 @@ from tlsim.api.common import (
     DEFAULT_DEALS,
     DEFAULT_LEVEL,
     DEFAULT_VARIANT,
-    SEED_BITS,
     Progress,
-    as_options,
     check_level,
     check_threads,
+    choose_seed,
     command_line,
+    level_option,
     whole_number,
+    whole_number_or_none,
 )
-from tlsim.errors import InputError, nearest
+from tlsim.errors import InputError, check_range, nearest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,12 +33,12 @@ DEFAULT_ALPHA = 0.01  # of `check_deals`
 
 def odds(
     *events: str,
+    variant: str = DEFAULT_VARIANT,
     where: str | None = None,
     given: str | None = None,
     by: str | None = None,
     any_player: bool = False,
     count_players: bool = False,
-    variant: str = DEFAULT_VARIANT,
     players: int | None = None,
     deals: int = DEFAULT_DEALS,
     seed: int | None = None,
@@ -48,64 +48,100 @@ def odds(
 ) -> "Result":
     """Return the odds of what a dealt hand holds: exact where they can be counted, beside sampled ones.
 
-    `events` are hand columns (`"dragon"`, `"twos"`), `where` an event in SQL over them
-    (`"twos >= 2 and longest_straight >= 5"`), `given` what all hands hold that count, `by` a column for whose values
-    the odds are told one by one. `any_player`: that some player at the table holds the event, `count_players`: how many
-    do. Without events and `by`: the tables of a rule set, for every number of players where `players` is not given; a
-    question without is of four where the variant allows it. `deals` hands, or tables, are sampled; `progress` is called
-    now and then. Rare conditions on the cards of ranks are dealt, and the odds weighted.
+    Without events, `where` and `by` these are the tables of a rule set, for every number of players unless `players` is
+    given; a question without `players` is of four where the variant allows it. Hands that hold a rare condition on the
+    cards of ranks are dealt so, and the odds weighted.
 
-    Raises `InputError` for what is not allowed; `Interrupted` at Ctrl-C, with the result of the deals that were done.
+    Parameters
+    ----------
+    events
+        Hand columns: yes or no as `"dragon"`, or a number as `"twos"` for its whole distribution.
+    variant
+        A built-in variant or a TOML file, with changes.
+    where
+        An event in SQL over hand columns: `"twos >= 2 and longest_straight >= 5"`.
+    given
+        An event that all hands hold which count.
+    by
+        A column: the odds are those of each of its values.
+    any_player
+        The event is that some player at the table holds it.
+    count_players
+        The odds of how many players at the table hold the event.
+    players
+        Players at the table.
+    deals
+        Hands, or tables, that are sampled, 1 to 10^12.
+    seed, threads, level, progress
+        As of `simulate`.
+
+    Raises
+    ------
+    InputError
+        For what is not allowed, before any work.
+    Interrupted
+        At Ctrl-C, with the result of the deals that were sampled.
+
+    Examples
+    --------
+    >>> import tlsim
+    >>> tlsim.odds("four_twos", deals=1000, seed=1).tables["odds"]["fraction"].item()
+    '11/4165'
     """
+    request = _Request(events, where, given, by, any_player, count_players)
     setting = _setting(variant, players, deals, seed, check_threads(threads), check_level(level))
-    asks = _asks(events, where, given, by, any_player, count_players, setting)
+    asks = _asks(request, setting)
     from tlsim.chances import answers, questions
     from tlsim.engine import bulk, cache, deal_counts
 
     cache.announce_compiling([*bulk.KERNELS, *deal_counts.KERNELS], "10 s")
-    whole = not asks and players is None
-    settings = questions.every_setting(setting) if whole else [setting]
-    tables, done = answers.answer(asks, progress) if asks else questions.overview(settings, progress)
-    told: dict[str, Any] = {"events": list(events), "where": where, "given": given, "by": by}
-    told |= {"any": any_player, "count": count_players}
-    told = {key: value for key, value in told.items() if value} | _dealt(settings, whole)
-    return _odds_result(told, setting, variant, tables, done)
+    of_all_tables = not asks and players is None
+    settings = [setting]
+    if of_all_tables:
+        settings = questions.every_setting(setting)
+    if asks:
+        tables, sampled = answers.answer(asks, progress)
+    else:
+        tables, sampled = questions.overview(settings, progress)
+    plan = request.as_dict() | _what_is_dealt(settings, of_all_tables=of_all_tables)
+    return _result(plan, setting, variant, tables, sampled)
 
 
-def _dealt(settings: "Sequence[Setting]", whole: bool) -> dict[str, Any]:
-    """Return what is dealt, one value or several; `whole`: to every number of players."""
-    found = {
-        "players": [n for one in settings for n in (one.tables() if whole else [one.players])],
-        "cards": [one.cards for one in settings],
-        "decks": [one.deck.decks for one in settings],
-    }
-    single = {name: values[0] if len(set(values)) == 1 else values for name, values in found.items()}
-    return {"variant": settings[0].rules.name} | single
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is asked, as the user gave it."""
 
+    events: Sequence[str]
+    where: str | None
+    given: str | None
+    by: str | None
+    any_player: bool
+    count_players: bool
 
-def _odds_result(
-    told: dict[str, Any], setting: "Setting", variant: str, tables: "dict[str, pl.DataFrame]", done: int
-) -> "Result":
-    """Return the result of `odds`; `told` is what was asked and is dealt. Raise `Interrupted` if fewer are `done`."""
-    from tlsim.engine.rng import VERSION
-    from tlsim.output.result import Interrupted, Result, provenance
+    def __post_init__(self) -> None:
+        """Refuse what cannot be asked together."""
+        is_of_table = self.any_player or self.count_players
+        is_of_hand = self.given is not None or self.by is not None
+        if is_of_table and (is_of_hand or self.any_player == self.count_players):
+            raise InputError("any or count must be asked alone, without given and by, which are about one hand")
+        has_event = bool(self.events) or self.where is not None or self.by is not None
+        if not has_event and (is_of_table or is_of_hand):
+            raise InputError("an event, where or by is needed with given, any or count")
 
-    plan = told | {"deals": done, "seed": setting.seed, "level": setting.level}
-    line = _odds_line(told, replace(setting, deals=done), variant)
-    result = Result("odds", plan, provenance(line, stream=VERSION, threads=setting.threads), tables)
-    if done < setting.deals:
-        raise Interrupted(result, "deals", setting.deals, _odds_line(told, setting, variant))
-    return result
+    @property
+    def at_table(self) -> str | None:
+        """Return what is asked about a table, `None` for a question about one hand."""
+        if self.any_player:
+            return "any"
+        if self.count_players:
+            return "count"
+        return None
 
-
-def _odds_line(told: dict[str, Any], setting: "Setting", variant: str) -> str:
-    """Return the command line that makes a result."""
-    flags = [f"--{name}" for name in ("any", "count") if name in told]
-    options: dict[str, Any] = {f"--{name}": told.get(name) for name in ("where", "given", "by")}
-    options |= {"-v": variant, "--players": told["players"] if isinstance(told["players"], int) else None}
-    options |= {"-n": setting.deals, "--seed": setting.seed}
-    options |= {"--level": None if setting.level == DEFAULT_LEVEL else setting.level}
-    return command_line("odds", *told.get("events", []), *flags, *as_options(options))
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is asked as plain data, without what is not."""
+        asked: dict[str, Any] = {"events": list(self.events), "where": self.where, "given": self.given, "by": self.by}
+        asked |= {"any": self.any_player, "count": self.count_players}
+        return {key: value for key, value in asked.items() if value}
 
 
 def _setting(variant: str, players: int | None, deals: int, seed: int | None, threads: int, level: float) -> "Setting":
@@ -114,12 +150,10 @@ def _setting(variant: str, players: int | None, deals: int, seed: int | None, th
     from tlsim.rules.variantfiles import parse_variant
 
     rules = parse_variant(variant)
-    players = check_players(rules, None if players is None else whole_number("players", players))
-    if not 1 <= whole_number("deals", deals) <= MAX_DEALS:
-        raise InputError(f"{deals} deals: it is from 1 to {MAX_DEALS}")
-    seed = secrets.randbits(SEED_BITS) if seed is None else whole_number("seed", seed)
-    if not -(1 << 63) <= seed < 1 << 64:
-        raise InputError(f"seed {seed}: it is a 64-bit integer")
+    players = check_players(rules, whole_number_or_none("players", players))
+    deals = whole_number("deals", deals)
+    check_range("deals", deals, 1, MAX_DEALS)
+    seed = choose_seed(seed)
     from tlsim.chances.answers import Setting
     from tlsim.chances.columns import Deck
 
@@ -127,77 +161,128 @@ def _setting(variant: str, players: int | None, deals: int, seed: int | None, th
     return Setting(rules, players, Deck(decks), cards, deals, seed, threads, level)
 
 
-def _asks(
-    events: Sequence[str],
-    where: str | None,
-    given: str | None,
-    by: str | None,
-    any_player: bool,
-    count_players: bool,
-    setting: "Setting",
-) -> "list[Ask]":
-    """Return what is asked; none for the tables of a rule set."""
-    if (any_player or count_players) and (given is not None or by is not None or any_player == count_players):
-        raise InputError("odds at the table: any or count, without given and by, which are of one hand")
-    if not (events or where is not None or by is not None) and (given is not None or any_player or count_players):
-        raise InputError("odds: an event, where or by is needed with given, any or count")
-    at_table = "any" if any_player else "count" if count_players else None
+# ------------------------------------------------------------------------------------------------ questions
+
+
+def _asks(request: _Request, setting: "Setting") -> "list[Ask]":
+    """Return the questions; none for the tables of a rule set."""
     from tlsim.chances import query, questions
     from tlsim.chances.columns import columns
 
-    known = columns(setting.rules, setting.cards, setting.deck)
-    chosen: dict[str, Any] = {}
-    numbers: list[Column] = []
-    for text in events:
-        named = _column(text, known, "event")
-        if named.boolean:
-            chosen[named.name] = query.parse(text, known, "event")
-        else:
-            numbers.append(named)
-    if where is not None:
-        chosen[where] = query.parse(where, known, "where")
-    condition = None if given is None else query.parse(given, known, "given")
-    column = None if by is None else _column(by, known, "by")
-    if numbers and (column is not None or at_table):
-        raise InputError(
-            f"event {numbers[0].name!r}: it is a number: compare it, as in --where '{numbers[0].name} >= 2'"
-        )
-    asks = questions.asked(chosen, condition, column, at_table, setting) if chosen or column else []
-    return asks + [ask for number in numbers for ask in questions.asked({}, condition, number, None, setting)]
+    available = columns(setting.rules, setting.cards, setting.deck)
+    named = [_column(text, available, "event") for text in request.events]
+    events = {column.name: query.parse(column.name, available, "event") for column in named if column.boolean}
+    if request.where is not None:
+        events[request.where] = query.parse(request.where, available, "where")
+    condition = None if request.given is None else query.parse(request.given, available, "given")
+    by = None if request.by is None else _column(request.by, available, "by")
+    numbers = [column for column in named if not column.boolean]
+    if numbers and (by is not None or request.at_table):
+        name = numbers[0].name
+        raise InputError(f"event {name!r} is a number: with by, any or count compare it, as in --where '{name} >= 2'")
+    asks = []
+    if events or by:
+        asks += questions.asked(events, condition, by, request.at_table, setting)
+    for number in numbers:
+        asks += questions.asked({}, condition, number, None, setting)
+    return asks
 
 
-def _column(name: str, known: "dict[str, Column]", what: str) -> "Column":
-    found = known.get(name.strip().replace("-", "_"))
-    if found is None:
-        raise InputError(f"{what} {name!r}: unknown column; {nearest(name, list(known))}")
-    return found
+def _column(name: str, available: "dict[str, Column]", what: str) -> "Column":
+    column = available.get(name.strip().replace("-", "_"))
+    if column is None:
+        raise InputError(f"{what} {name!r}: unknown column; {nearest(name, list(available))}")
+    return column
 
 
-# ------------------------------------------------------------------------------------------------ somebody's deals
+# ------------------------------------------------------------------------------------------------ results
 
 
-def check_deals(file: str | Path, variant: str = DEFAULT_VARIANT, alpha: float = DEFAULT_ALPHA) -> "Result":
+def _what_is_dealt(settings: "Sequence[Setting]", *, of_all_tables: bool) -> dict[str, Any]:
+    """Return what is dealt, one value or several; to every number of players with `of_all_tables`."""
+    if of_all_tables:
+        players = [n for setting in settings for n in setting.tables()]
+    else:
+        players = [setting.players for setting in settings]
+    cards = [setting.cards for setting in settings]
+    decks = [setting.deck.decks for setting in settings]
+    dealt = {"players": players, "cards": cards, "decks": decks}
+    single = {name: values[0] if len(set(values)) == 1 else values for name, values in dealt.items()}
+    return {"variant": settings[0].rules.name} | single
+
+
+def _result(
+    plan: dict[str, Any], setting: "Setting", variant: str, tables: "dict[str, pl.DataFrame]", sampled: int
+) -> "Result":
+    """Return the result of `odds`; raise `Interrupted` with it if fewer deals than asked for are `sampled`."""
+    from tlsim.engine.rng import VERSION
+    from tlsim.output.result import Interrupted, Result, provenance
+
+    line = _command(plan, replace(setting, deals=sampled), variant)
+    plan = plan | {"deals": sampled, "seed": setting.seed, "level": setting.level}
+    result = Result("odds", plan, provenance(line, stream=VERSION, threads=setting.threads), tables)
+    if sampled < setting.deals:
+        raise Interrupted(result, "deals", setting.deals, _command(plan, setting, variant))
+    return result
+
+
+def _command(plan: dict[str, Any], setting: "Setting", variant: str) -> str:
+    """Return the command line that makes a result."""
+    options: dict[str, Any] = {f"--{name}": plan.get(name) for name in ("any", "count", "where", "given", "by")}
+    options["-v"] = variant
+    if isinstance(plan["players"], int):  # otherwise the tables are of every number of players
+        options["--players"] = plan["players"]
+    options |= {"-n": setting.deals, "--seed": setting.seed} | level_option(setting.level)
+    return command_line("odds", *plan.get("events", []), options=options)
+
+
+# ------------------------------------------------------------------------------------------------ deals of others
+
+
+def check_deals(file: str | Path, *, variant: str = DEFAULT_VARIANT, alpha: float = DEFAULT_ALPHA) -> "Result":
     """Return tests of the dealt hands in a file against a fair shuffle: uniformity, exact odds, independence of deals.
 
-    `file` has transcripts (RULES.md, section 11), or CSV: a row a deal and a column a seat, or columns `seat` and
-    `cards`. The chance that a fair shuffle fails any test is at most `alpha`; the instant wins are those of `variant`.
-    `effect` is the least relative one that a test finds nine times in ten, `detectable` says it in words. Raises
-    `InputError`.
+    The column `effect` is the least relative one that a test finds nine times in ten, `detectable` says it in words.
+
+    Parameters
+    ----------
+    file
+        Transcripts (docs/rules.md, section 11), or CSV: a row a deal and a column a seat, or columns `seat` and
+        `cards`.
+    variant
+        The variant whose instant wins are counted.
+    alpha
+        The chance, at most, that a fair shuffle fails any test.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, with the line, and one of too few deals.
+
+    Examples
+    --------
+    >>> import json, tlsim
+    >>> hands = tlsim.replay(seed=1, deal=(0, 500)).extra["hands"]
+    >>> with open("hands.jsonl", "w", encoding="utf-8") as file:
+    ...     for hand in hands:
+    ...         print(json.dumps(hand), file=file)
+    >>> tlsim.check_deals("hands.jsonl").tables["tests"]["fair"].all()
+    True
     """
     if not isinstance(alpha, float) or not 0 < alpha < 1:
-        raise InputError(f"alpha {alpha}: it lies between 0 and 1, as {DEFAULT_ALPHA}")
+        raise InputError(f"alpha must lie between 0 and 1, as {DEFAULT_ALPHA}, got {alpha!r}")
     from tlsim.chances import deal_files
     from tlsim.rules.variantfiles import parse_variant
 
-    rules, dealt = parse_variant(variant), deal_files.read(Path(file))
+    rules, deals = parse_variant(variant), deal_files.read(Path(file))
     from tlsim.chances import deal_check
     from tlsim.engine import bulk, cache
     from tlsim.output.result import Result, provenance
 
     cache.announce_compiling(bulk.KERNELS, "10 s")
-    tests, outliers = deal_check.check(dealt, rules, alpha)
-    deals, players = dealt.held.shape[:2]
-    plan = {"file": str(file), "deals": deals, "players": players, "cards": dealt.cards, "decks": dealt.decks}
+    tests, outliers = deal_check.check(deals, rules, alpha)
+    n_deals, players = deals.held.shape[:2]
+    plan = {"file": str(file), "deals": n_deals, "players": players, "cards": deals.cards, "decks": deals.decks}
     plan |= {"variant": rules.name, "alpha": alpha}
-    line = command_line("check-deals", str(file), *as_options({"-v": variant, "--alpha": alpha}))
+    line = command_line("check-deals", str(file), options={"-v": variant, "--alpha": alpha})
     return Result("check-deals", plan, provenance(line), {"tests": tests, "farthest_off": outliers})

@@ -14,13 +14,13 @@ import click
 from tlsim.errors import InputError, PlayFault, nearest
 
 # name -> (module in this package, what the list of commands says)
-COMMANDS = {
+COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("play", "play many deals: win rates, places, payoffs, lengths, chops"),
     "replay": ("play", "show hands of a run, readable or as transcripts"),
     "hand": ("cards", "what a hand holds"),
     "moves": ("cards", "every legal play of a hand"),
-    "odds": ("hands", "odds of dealt hands, exact beside sampled"),
-    "check-deals": ("hands", "is the shuffle of an app fair?"),
+    "odds": ("odds", "odds of dealt hands, exact beside sampled"),
+    "check-deals": ("odds", "is the shuffle of an app fair?"),
     "variants": ("catalogue", "the variants, the rules of one, or what differs"),
     "policies": ("catalogue", "the built-in ways to play"),
     "bench": ("machine", "how fast this machine is: games/s and decisions/s by stage and policy"),
@@ -46,10 +46,10 @@ def example(*lines: str) -> str:
 class _Commands(click.Group):
     """The group of all commands, each imported when it is used; errors become one line."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         if name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"tlsim.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
@@ -62,9 +62,9 @@ class _Commands(click.Group):
             raise InputError(f"unknown command {args[0]!r}; {nearest(args[0], list(COMMANDS))}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         with formatter.section("Commands"):
-            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run a command and exit: 0 done, 1 a fault in play, 2 bad input (one line), 130 interrupted, 141 pipe."""
@@ -105,8 +105,11 @@ def _line_of(error: InputError | click.ClickException) -> str:
         return f"unknown option {error.option_name}; {nearest(error.option_name, [*options, '--help'])}"
     if isinstance(error, click.UsageError):
         message = error.format_message().rstrip(".")
-        return f"{message[:1].lower()}{message[1:]}; see {error.ctx.command_path if error.ctx else 'tlsim'} --help"
-    return error.format_message() if isinstance(error, click.ClickException) else str(error)
+        command = error.ctx.command_path if error.ctx else "tlsim"
+        return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    return str(error)
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -118,6 +121,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @click.command(
+    "tlsim",
     cls=_Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -17,7 +17,7 @@ def hand(cards: tuple[str, ...], variant: str, form: str) -> None:
 
     Cards are a rank (3 4 5 6 7 8 9 10 J Q K A 2) and a suit (S C D H, or ♠ ♣ ♦ ♥), in any order.
     """
-    emit(tlsim.hand(cards, variant), form)
+    emit(tlsim.hand(cards, variant=variant), form)
 
 
 @click.command(epilog=example("tlsim moves 7S 7D 8H 2C --on 6H", "tlsim moves 3S 3H 4C 5D --opening -v classic"))
@@ -26,8 +26,8 @@ def hand(cards: tuple[str, ...], variant: str, form: str) -> None:
 @click.option("--opening", is_flag=True, help="The first lead: the hand's lowest card is required as the variant says.")
 @variant_option
 @format_option(*FORMATS)
-def moves(cards: tuple[str, ...], on: str | None, opening: bool, variant: str, form: str) -> None:
+def moves(cards: tuple[str, ...], variant: str, on: str | None, opening: bool, form: str) -> None:
     """List every legal play of a hand, to lead or on the play to beat. The JSON has them as lists of cards (`moves`),
     and whether passing is legal (`pass`).
     """
-    emit(tlsim.moves(cards, on, opening, variant), form)
+    emit(tlsim.moves(cards, variant=variant, on=on, opening=opening), form)

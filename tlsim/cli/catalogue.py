@@ -18,10 +18,10 @@ from tlsim.cli.common import FORMATS, emit, example, format_option
 @click.option("--diff", nargs=2, metavar="A B", help="What differs between two variants.")
 @format_option(*FORMATS, "toml")
 def variants(name: str | None, diff: tuple[str, str] | None, form: str) -> None:
-    """List the built-in variants; with SPEC print its rules in words, each with its value and its section of the rule
-    book, or with --format toml as a commented file to write house rules from.
+    """List the built-in variants; with SPEC print its rules in words, each with its value and its section of
+    docs/rules.md, the rule book, or with --format toml as a commented file to write house rules from.
     """
-    result = tlsim.variants(name, diff)
+    result = tlsim.variants(name, diff=diff)
     if form == "toml":
         click.echo(result.to_toml(), nl=False)
     else:

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+import tlsim
 from tlsim.api.common import DEFAULT_DEALS, DEFAULT_LEVEL, DEFAULT_POLICY, DEFAULT_VARIANT
+from tlsim.cli import INTERRUPTED
 from tlsim.cli import example as example
+from tlsim.cli.progress import ProgressLine
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
-    from tlsim.output.result import Result
+    from tlsim.output.result import Interrupted, Result
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,10 +31,11 @@ _COUNT = re.compile(r"(-?\d[\d_]*(?:\.\d+)?(?:[eE]\d{1,2})?)([kMG]?)")
 def parse_count(text: str) -> int:
     """Return a whole number written as `1000`, `1_000`, `1e3`, `1k`, `2.5M` or `1G`; raise `InputError`."""
     match = _COUNT.fullmatch(text.strip())
-    value = Fraction(match[1].replace("_", "")) * _UNITS[match[2]] if match else Fraction(1, 2)
-    if value.denominator != 1:
-        raise InputError(f"{text!r} is no whole number: write 1_000_000, 1e6 or 1M")
-    return int(value)
+    if match:
+        value = Fraction(match[1].replace("_", "")) * _UNITS[match[2]]
+        if value.denominator == 1:
+            return int(value)
+    raise InputError(f"a count must be a whole number, as 1_000_000, 1e6 or 1M, got {text!r}")
 
 
 variant_option = click.option(
@@ -94,8 +98,9 @@ def format_option(*formats: str) -> Callable[[F], F]:
 
 
 def _check_plot(path: Path | None) -> Path | None:
+    """Return the file of a figure; raise `InputError` for a format that is not written."""
     if path is not None and path.suffix not in (".png", ".svg"):
-        raise InputError(f"--plot {path}: a figure is written as .png or .svg")
+        raise InputError(f"--plot must name a .png or .svg file, got {path}")
     return path
 
 
@@ -104,19 +109,41 @@ def save_plot(result: "Result", path: Path) -> None:
     try:
         result.plot().savefig(path, dpi=150)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def run_with_progress(run: "Callable[..., Result]", unit: str) -> "tuple[Result, Interrupted | None]":
+    """Return the result of a long run under a live line; at Ctrl-C that of what is played, and the interruption.
+
+    `run` takes the progress function as `progress`; `unit` is what it counts.
+    """
+    line = ProgressLine(sys.stderr, unit)
+    try:
+        return run(progress=line), None
+    except KeyboardInterrupt as interruption:  # to name `Interrupted` here would load Polars for every bad input
+        if isinstance(interruption, tlsim.Interrupted):
+            return interruption.result, interruption
+        raise
+    finally:
+        line.clear()
+
+
+def say_how_to_go_on(interruption: "Interrupted") -> int:
+    """Write what was interrupted, and the command that runs all of it; return the exit code."""
+    click.echo(f"{interruption}; to run all of them: {interruption.command}", err=True)
+    return INTERRUPTED
 
 
 def emit(result: "Result", form: str) -> None:
     """Print a result to stdout in one of `FORMATS`."""
-    from tlsim.output import text
+    from tlsim.output import export
 
     if form == "json":
         click.echo(result.to_json())
     elif form == "csv":
-        click.echo(text.csv(result.tables), nl=False)
+        click.echo(export.csv(result.tables), nl=False)
     elif form == "markdown":
-        click.echo(text.markdown(result.tables))
+        click.echo(export.markdown(result.tables))
     else:
         click.echo(result.to_text(**text_options()))
 
@@ -125,6 +152,6 @@ def text_options() -> dict[str, Any]:
     """Return how to show text on stdout: width, colour and suit symbols, which only a terminal gets."""
     from tlsim.output.text import WIDTH
 
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()  # without stdout where a parent closed it
     width = min(WIDTH, shutil.get_terminal_size().columns) if is_terminal else WIDTH
     return {"width": width, "colour": is_terminal and not os.environ.get("NO_COLOR"), "symbols": is_terminal}

@@ -23,7 +23,7 @@ def bench(seconds: float, form: str) -> None:
 
     Rates are per second of CPU time: the median of samples taken in turns, the lowest and the highest.
     """
-    emit(tlsim.bench(seconds), form)
+    emit(tlsim.bench(seconds=seconds), form)
 
 
 @click.command(epilog=example("tlsim doctor"))

@@ -1,13 +1,12 @@
 """`tlsim simulate` and `tlsim replay`: hands from a seed."""
 
 import json
-import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import tlsim
-from tlsim.cli import INTERRUPTED
 from tlsim.cli.common import (
     FORMATS,
     deals_option,
@@ -19,13 +18,14 @@ from tlsim.cli.common import (
     parse_count,
     players_option,
     policy_option,
+    run_with_progress,
+    say_how_to_go_on,
     seed_option,
     text_options,
     threads_option,
     trade_option,
     variant_option,
 )
-from tlsim.cli.progress import ProgressLine
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,18 +51,7 @@ _CHUNK = 256  # hands that replay holds in memory at once
 @threads_option
 @level_option
 @format_option(*FORMATS)
-def simulate(
-    variant: str,
-    policies: tuple[str, ...],
-    deals: int,
-    match: int | None,
-    trade: str | None,
-    seed: int | None,
-    players: int | None,
-    threads: int | None,
-    level: float,
-    form: str,
-) -> int | None:
+def simulate(form: str, **options: Any) -> int | None:
     """Play many deals and print, each with its interval: win rate, mean place and payoff by seat, for the leader of the
     hand and the others, by policy; plays, passes and piles a hand; chops and instant wins by kind.
 
@@ -70,24 +59,18 @@ def simulate(
 
     With --match also: results by hand number, winning streaks, totals after each hand, and what a match pays.
     """
-    line = ProgressLine(sys.stderr, "deals" if match is None else "matches")
-    try:
-        result = tlsim.simulate(variant, policies, deals, seed, players, threads, level, line, match, trade)
-    except tlsim.Interrupted as stop:
-        line.clear()
-        emit(stop.result, form)
-        click.echo(f"{stop}; to run all of them: {stop.command}", err=True)
-        return INTERRUPTED
-    finally:
-        line.clear()
+    unit = "deals" if options["match"] is None else "matches"
+    result, interruption = run_with_progress(partial(tlsim.simulate, **options), unit)
     emit(result, form)
+    if interruption:
+        return say_how_to_go_on(interruption)
     click.echo(_speed(result), err=True)
     return None
 
 
 def _speed(result: "Result") -> str:
-    plan, seconds = result.plan, result.provenance["seconds"]
-    unit = "matches" if "match" in plan else "deals"
+    """Return how many hands were played in how many seconds, and the seed."""
+    plan, unit, seconds = result.plan, result.unit, result.provenance["seconds"]
     rate = plan[unit] / seconds
     games = rate * plan["seatings"] * plan.get("match", 1)
     return f"{plan[unit]:,} {unit} in {seconds:.2f} s: {rate:,.0f} {unit}/s, {games:,.0f} games/s (seed {plan['seed']})"
@@ -108,26 +91,17 @@ def _speed(result: "Result") -> str:
 @match_option
 @trade_option
 @format_option("text", "jsonl")
-def replay(
-    variant: str,
-    policies: tuple[str, ...],
-    seed: int | None,
-    players: int | None,
-    deal: str,
-    match: int | None,
-    trade: str | None,
-    form: str,
-) -> None:
+def replay(deal: str, seed: int | None, form: str, **options: Any) -> None:
     """Show hands of the run that `simulate` makes of the same options: readable, or as transcripts, one JSON object a
     line.
 
     With --match the hands of match K, or of the matches K to L-1, in sequence.
     """
     first, stop = _parse_deals(deal)
-    chunk = max(1, _CHUNK // max(1, match or 1))
+    chunk = max(1, _CHUNK // max(1, options["match"] or 1))
     for start in range(first, stop, chunk) or (first,):
-        result = tlsim.replay(variant, policies, seed, (start, min(start + chunk, stop)), players, match, trade)
-        seed = result.plan["seed"]
+        result = tlsim.replay(deal=(start, min(start + chunk, stop)), seed=seed, **options)
+        seed = result.plan["seed"]  # a drawn one holds for all chunks
         if form == "text":
             click.echo(("\n" if start > first else "") + result.to_text(**text_options()))
         else:
@@ -138,7 +112,8 @@ def _parse_deals(text: str) -> tuple[int, int]:
     """Return the first deal and the one after the last of `K` or `K:L`."""
     first, colon, stop = text.partition(":")
     try:
-        start = parse_count(first)
-        return start, parse_count(stop) if colon else start + 1
+        if colon:
+            return parse_count(first), parse_count(stop)
+        return parse_count(first), parse_count(first) + 1
     except InputError:
-        raise InputError(f"--deal {text}: write one deal as 17, or the deals 0 to 9 as 0:10") from None
+        raise InputError(f"--deal must be one deal as 17, or the deals 0 to 9 as 0:10, got {text}") from None

@@ -16,19 +16,20 @@ class ProgressLine:
         self._unit = unit
         self._is_live = stream.isatty()
         self._start: tuple[float, int] | None = None  # time and deals of the first call, which rates count from
-        self._shown = 0.0
+        self._last_time = 0.0  # of the last update
         self._length = 0
 
-    def __call__(self, done: int, deals: int, estimate: Callable[[], str]) -> None:
+    def __call__(self, n_played: int, n_asked: int, estimate: Callable[[], str]) -> None:
         """Show where the run is, at most ten times a second."""
         now = time.monotonic()
         if self._start is None:
-            self._start, self._shown = (now, done), now
-        elif self._is_live and now - self._shown >= _PAUSE and done > self._start[1]:
-            rate = (done - self._start[1]) / (now - self._start[0])
-            left = duration((deals - done) / rate)
-            self._shown = now
-            self._write(f"{short(done)} of {short(deals)} {self._unit} · {short(rate)}/s · {left} left · {estimate()}")
+            self._start, self._last_time = (now, n_played), now
+        elif self._is_live and now - self._last_time >= _PAUSE and n_played > self._start[1]:
+            rate = (n_played - self._start[1]) / (now - self._start[0])
+            left = duration((n_asked - n_played) / rate)
+            count = f"{short(n_played)} of {short(n_asked)} {self._unit}"
+            self._last_time = now
+            self._write(f"{count} · {short(rate)}/s · {left} left · {estimate()}")
 
     def clear(self) -> None:
         """Erase the line."""
@@ -47,8 +48,10 @@ class ProgressLine:
 def short(number: float) -> str:
     """Return a count with three digits, as `-n` reads it: `4.26M`."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= 1e3 * size:
+            return f"{number / size:,.0f}{unit}"
         if number >= size:
-            return f"{number / size:.3g}{unit}" if number < 1e3 * size else f"{number / size:,.0f}{unit}"
+            return f"{number / size:.3g}{unit}"
     return f"{number:.0f}"
 
 

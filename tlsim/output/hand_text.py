@@ -7,10 +7,11 @@ from typing import Any
 
 from tlsim.errors import InputError
 from tlsim.output.text import SEPARATOR, WIDTH, fold_parts
-from tlsim.rules.cards import FULL, RANKS, TWOS, mask, names, parse_card, show, without
+from tlsim.rules.cards import FULL, RANKS, TWOS, Mask, Seat, mask, names, parse_card, show, without
 from tlsim.rules.ruleset import Rules, chop_line
 from tlsim.rules.variantfiles import parse_variant
 
+Transcript = Mapping[str, Any]
 _LONGEST_NAME = 30  # of a policy
 
 
@@ -18,27 +19,29 @@ _LONGEST_NAME = 30  # of a policy
 class Turn:
     """What a seat plays: a mask of cards, none for a pass; whether it chops."""
 
-    seat: int
-    cards: int
+    seat: Seat
+    cards: Mask
     is_chop: bool = False
 
 
 def show_hands(
-    transcripts: Iterable[Mapping[str, Any]], rules: Rules | None = None, *, symbols: bool = True, width: int = WIDTH
+    transcripts: Iterable[Transcript], rules: Rules | None = None, *, symbols: bool = True, width: int = WIDTH
 ) -> Iterator[str]:
     """Yield transcripts as `show_hand` does, those of a match with what each seat has won so far."""
     match, totals = None, list[float]()
-    for one in transcripts:
-        if "match" not in one:
-            yield show_hand(one, rules, symbols=symbols, width=width)
+    for transcript in transcripts:
+        if "match" not in transcript:
+            yield show_hand(transcript, rules, symbols=symbols, width=width)
             continue
-        before, match = match, (one["match"], one["policies"])
-        totals = list(map(operator.add, totals, one["payoffs"])) if match == before else one["payoffs"]
-        yield show_hand(one, rules, symbols=symbols, width=width, totals=totals)
+        previous, match = match, (transcript["match"], transcript["policies"])
+        if match != previous:
+            totals = [0.0] * transcript["players"]
+        totals = list(map(operator.add, totals, transcript["payoffs"]))
+        yield show_hand(transcript, rules, symbols=symbols, width=width, totals=totals)
 
 
 def show_hand(
-    transcript: Mapping[str, Any],
+    transcript: Transcript,
     rules: Rules | None = None,
     *,
     symbols: bool = True,
@@ -47,11 +50,21 @@ def show_hand(
 ) -> str:
     """Return a transcript as text that fits `width`: the hands, the piles, the result.
 
-    `rules` tell where a pile ends; without them they are those of the transcript's variant, and for a file of the
-    user's, whose name says nothing, the defaults. `symbols` shows suits as on a terminal, otherwise as in files.
-    `totals` are shown beside the payoffs.
+    Parameters
+    ----------
+    transcript
+        A hand, as docs/rules.md describes it in section 11.
+    rules
+        They tell where a pile ends. Without, those of the transcript's variant; for a file of the user's, whose name
+        says nothing, the defaults.
+    symbols
+        Show suits as on a terminal, otherwise as in files.
+    width
+        Columns that the text fits.
+    totals
+        Shown beside the payoffs: what each seat has won so far in a match.
     """
-    cards_text = show if symbols else lambda cards: " ".join(names(cards))
+    cards_text = show if symbols else _in_file_notation
     hands = [_mask(hand) for hand in transcript["hands"]]
     policies = [_short(name) for name in transcript["policies"]]
     lines = fold_parts(_head(transcript, cards_text), SEPARATOR, width)
@@ -61,32 +74,48 @@ def show_hand(
         entries = []
         for turn in pile:
             hands[turn.seat] = without(hands[turn.seat], turn.cards)
-            play = ("chops with " if turn.is_chop else "") + cards_text(turn.cards) if turn.cards else "pass"
-            entries.append(f"{turn.seat}: {play}" + ("" if hands[turn.seat] else " (out)"))
+            entry = f"{turn.seat}: {_show_play(turn, cards_text)}"
+            if not hands[turn.seat]:
+                entry += " (out)"
+            entries.append(entry)
         lines += _labelled(f"  pile {n}".ljust(9), entries, width)
     return "\n".join([*lines, *_result(transcript, hands, cards_text, totals)])
 
 
-def _mask(cards: Sequence[str]) -> int:
+def _in_file_notation(cards: Mask) -> str:
+    return " ".join(names(cards))
+
+
+def _show_play(turn: Turn, cards_text: Callable[[Mask], str]) -> str:
+    if not turn.cards:
+        return "pass"
+    if turn.is_chop:
+        return f"chops with {cards_text(turn.cards)}"
+    return cards_text(turn.cards)
+
+
+def _mask(cards: Sequence[str]) -> Mask:
     return mask(map(parse_card, cards))
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 2] + " …"
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return name[: _LONGEST_NAME - 2] + " …"
 
 
 def _labelled(label: str, entries: Sequence[str], width: int) -> list[str]:
     """Return a label with its entries beside it, folded between them."""
-    folded = fold_parts(entries, "   ", width - len(label) - 2)
-    return [f"{label if i == 0 else ' ' * len(label)}  {line}" for i, line in enumerate(folded)]
+    first, *others = fold_parts(entries, "   ", width - len(label) - 2)
+    return [f"{label}  {first}", *(f"{' ' * len(label)}  {line}" for line in others)]
 
 
-def _head(transcript: Mapping[str, Any], cards_text: Callable[[int], str]) -> list[str]:
+def _head(transcript: Transcript, cards_text: Callable[[Mask], str]) -> list[str]:
+    """Return what is known before the first play: which hand it is, who deals and who leads."""
     lead = f"seat {transcript['leader']} leads"
     if transcript["required"]:
         lead += f", with {cards_text(_mask([transcript['required']]))}"
-    return [
-        *([f"match {transcript['match']}"] if "match" in transcript else []),
+    head = [
         f"deal {transcript['index']}",
         f"seed {transcript['seed']}",
         transcript["variant"],
@@ -94,18 +123,26 @@ def _head(transcript: Mapping[str, Any], cards_text: Callable[[int], str]) -> li
         f"seat {transcript['dealer']} deals",
         lead,
     ]
+    if "match" in transcript:
+        head.insert(0, f"match {transcript['match']}")
+    return head
 
 
 def _result(
-    transcript: Mapping[str, Any], left: Sequence[int], cards_text: Callable[[int], str], totals: Sequence[float]
+    transcript: Transcript, left: Sequence[Mask], cards_text: Callable[[Mask], str], totals: Sequence[float]
 ) -> list[str]:
     """Return place and payoff of each seat, its total if there is one, and what it still holds."""
-    won = transcript["instant_win"]
-    lines = [f"  seat {won['player']} wins at once: {won['kind']}"] if won else []
+    instant_win = transcript["instant_win"]
+    lines = []
+    if instant_win:
+        lines.append(f"  seat {instant_win['player']} wins at once: {instant_win['kind']}")
     for seat, (place, payoff) in enumerate(zip(transcript["places"], transcript["payoffs"], strict=True)):
-        held = f"holds {cards_text(left[seat])}" if left[seat] and not won else ""
-        total = f"total {totals[seat]:+5g}  " if totals else ""
-        lines.append(f"  seat {seat}  place {place}  {payoff:+5g}  {total}{held}".rstrip())
+        facts = [f"seat {seat}", f"place {place}", f"{payoff:+5g}"]
+        if totals:
+            facts.append(f"total {totals[seat]:+5g}")
+        if left[seat] and not instant_win:
+            facts.append(f"holds {cards_text(left[seat])}")
+        lines.append("  " + "  ".join(facts))
     return lines
 
 

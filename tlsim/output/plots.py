@@ -1,9 +1,9 @@
-"""Table -> Figure. Nothing here reads or saves; intervals are always drawn."""
+"""Figures of tables of a simulation, with intervals. Nothing is read or saved."""
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from tlsim.output.text import number
+from tlsim.output.cells import number
 
 _BLUE, _GREY = "#0072b2", "#777777"  # told apart by the colour-blind too
 

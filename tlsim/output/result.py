@@ -11,7 +11,8 @@ import polars as pl
 
 import tlsim
 from tlsim.errors import InputError
-from tlsim.output import text
+from tlsim.output import export, text
+from tlsim.output.cells import cell
 from tlsim.output.hand_text import show_hands
 from tlsim.play import machine
 from tlsim.rules.ruleset import Rules
@@ -26,9 +27,24 @@ if TYPE_CHECKING:
 class Result:
     """The result of a command.
 
-    `plan` and `tables` follow from the arguments alone (for a given seed the same bytes in `to_json`); `provenance`
-    tells where, when and by what they were made. `extra` holds the further keys of the JSON of some commands;
-    `rules`, which are not in it, are those of its transcripts, or the variant that it shows.
+    `plan` and `tables` follow from the arguments alone: for a given seed they are the same bytes in `to_json`.
+
+    Attributes
+    ----------
+    command
+        The command, as `simulate`.
+    plan
+        What was asked.
+    provenance
+        Where, when and by what the result was made.
+    tables
+        Polars frames by name.
+    extra
+        The further keys of the JSON of some commands.
+    rules
+        The rules of its transcripts, or of the variant that it shows; not in the JSON.
+    note
+        A line for readers under the tables; not in the JSON.
     """
 
     command: str
@@ -37,12 +53,18 @@ class Result:
     tables: dict[str, pl.DataFrame]
     extra: dict[str, Any] = field(default_factory=dict)
     rules: Rules | None = None
+    note: str = ""
+
+    @property
+    def unit(self) -> str:
+        """Return what a simulation counts, and what its errors are by."""
+        return "matches" if "match" in self.plan else "deals"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data: `command, plan, provenance, tables`, then the extra keys."""
         tables = {name: [_finite(row) for row in table.to_dicts()] for name, table in self.tables.items()}
-        top = {"command": self.command, "plan": self.plan, "provenance": self.provenance, "tables": tables}
-        return top | self.extra
+        common = {"command": self.command, "plan": self.plan, "provenance": self.provenance, "tables": tables}
+        return common | self.extra
 
     def to_json(self) -> str:
         """Return the result as JSON, a row a line; a number that is not finite is `null`."""
@@ -54,7 +76,7 @@ class Result:
         Raises `InputError` for any other result.
         """
         if self.command != "variants" or self.rules is None:
-            raise InputError("TOML is for one variant: tlsim variants southern --format toml")
+            raise InputError("only one variant can be written as TOML, as by: tlsim variants southern --format toml")
         return to_toml(self.rules)
 
     def to_pandas(self) -> "dict[str, pd.DataFrame]":
@@ -71,20 +93,24 @@ class Result:
         if self.command == "simulate":
             from tlsim.output import plots
 
-            return plots.win_rates(self.tables["seats"], "matches" if "match" in self.plan else "deals")
+            return plots.win_rates(self.tables["seats"], self.unit)
         if self.command == "odds":
             from tlsim.output import odds_plots
 
             return odds_plots.odds(self.tables)
-        raise InputError(f"{self.command} has nothing to plot: simulate and odds have")
+        raise InputError(f"only results of simulate and odds can be plotted, got one of {self.command}")
 
     def to_text(self, *, width: int = text.WIDTH, colour: bool = False, symbols: bool = True) -> str:
         """Return the transcripts as text if there are any, else the tables under the plan; for a terminal."""
         if "hands" in self.extra:
             return "\n\n".join(show_hands(self.extra["hands"], self.rules, symbols=symbols, width=width))
-        parts = [text.heading(self.command, self.plan, width=width, symbols=symbols)] if self.plan else []
-        parts.append(text.text(self.tables, width=width, colour=colour, symbols=symbols))
-        parts += [f"{key}: {'yes' if value else 'no'}" for key, value in self.extra.items() if isinstance(value, bool)]
+        parts = []
+        if self.plan:
+            parts.append(text.heading(self.command, self.plan, width=width, symbols=symbols))
+        parts.append(text.show_tables(self.tables, width=width, colour=colour, symbols=symbols))
+        parts += [f"{key}: {cell(value)}" for key, value in self.extra.items() if isinstance(value, bool)]
+        if self.note:
+            parts.append(self.note)
         return "\n\n".join(parts)
 
     def __str__(self) -> str:
@@ -92,11 +118,11 @@ class Result:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return text.html(text.heading(self.command, self.plan, symbols=True), self.tables)
+        return export.html(text.heading(self.command, self.plan, symbols=True), self.tables)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `result` holds the deals (or matches) that were done, `command` runs all of them again."""
+    """Ctrl-C during a run: `result` is that of the deals (or matches) so far, `command` the line that runs all."""
 
     def __init__(self, result: Result, unit: str, asked: int, command: str) -> None:
         super().__init__(f"interrupted after {result.plan[unit]:,} of {asked:,} {unit}")
@@ -106,19 +132,21 @@ class Interrupted(KeyboardInterrupt):
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row of a table with `None` for what JSON has no number for."""
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
+    not_numbers = (key for key, value in row.items() if isinstance(value, float) and not math.isfinite(value))
+    return row | dict.fromkeys(not_numbers)
 
 
 def _json(value: Any, depth: int, indent: str = "") -> str:
     """Return JSON: objects down to `depth`, and lists of what is no plain value, have a line an entry."""
     if isinstance(value, dict) and value and depth:
-        parts = [f"{json.dumps(key)}: {_json(part, depth - 1, indent + ' ')}" for key, part in value.items()]
+        entries = [f"{json.dumps(key)}: {_json(entry, depth - 1, indent + ' ')}" for key, entry in value.items()]
+        opening, closing = "{}"
     elif isinstance(value, list) and value and depth and isinstance(value[0], dict | list):
-        parts = [_json(part, depth - 1, indent + " ") for part in value]
+        entries = [_json(entry, depth - 1, indent + " ") for entry in value]
+        opening, closing = "[]"
     else:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n{indent} " + f",\n{indent} ".join(parts) + f"\n{indent}{closing}"
+    return f"{opening}\n{indent} " + f",\n{indent} ".join(entries) + f"\n{indent}{closing}"
 
 
 def provenance(command: str, **more: Any) -> dict[str, Any]:

@@ -80,5 +80,6 @@ def problems() -> Iterator[tuple[str, str]]:
     for package, use in OPTIONAL.items():
         if version_of(package) is None:
             yield f"{package} is not installed: no {use}", f"pip install {package}"
-    if sys.stdout.encoding.lower().replace("-", "") != "utf8":
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"  # what replaces stdout need not have one
+    if encoding.lower().replace("-", "") != "utf8":
         yield f"the output is {sys.stdout.encoding}, not UTF-8: ♠ ± may fail", "set PYTHONUTF8=1"

@@ -38,70 +38,77 @@ _NUMBER_OF |= {name: card for card, name in enumerate(_SYMBOL_NAMES)}
 _NUMBER_OF |= {"T" + suit: _NUMBER_OF["10" + suit] for suit in SUITS + SYMBOLS}
 
 
-def parse_card(text: str) -> int:
+def parse_card(text: str) -> Card:
     """Return the number 0..51 of a card such as `10D`, `TD`, `10♦` or `10d`; raise `InputError` for anything else."""
     card = _NUMBER_OF.get(text.upper())
     if card is None:
         if text.upper() in [*RANKS, "T"]:
-            raise InputError(f"card {text!r} has a rank but no suit: write {text.upper()}S, C, D or H")
+            spellings = " or ".join(text.upper() + suit for suit in SUITS)
+            raise InputError(f"card {text!r} has a rank but no suit: write {spellings}")
         raise InputError(f"unknown card {text!r}: a card is a rank ({' '.join(RANKS)}) and a suit (S C D H), as 10D")
     return card
 
 
-def parse_hand(text: str) -> int:
+def parse_hand(text: str) -> Mask:
     """Return the mask of cards separated by spaces or commas, in any order.
 
-    Raises `InputError` for an unknown card, a card given three times, and no card at all.
+    Raises
+    ------
+    InputError
+        For an unknown card, a card that is there three times, and no card at all.
     """
     cards = [parse_card(word) for word in text.replace(",", " ").split()]
     for card in cards:
         if cards.count(card) > 2:
-            raise InputError(f"card {_NAMES[card]} is given {cards.count(card)} times: two decks hold it twice")
+            raise InputError(f"a card can be there twice at most, got {_NAMES[card]} {cards.count(card)} times")
     if not cards:
         raise InputError('no cards given: write them as "3S 4S 10D"')
     return mask(cards)
 
 
-def split(hand: int) -> tuple[int, int]:
+def split(hand: Mask) -> tuple[Mask, Mask]:
     """Return the cards that a mask holds at least once, and those that it holds twice."""
     return hand & FULL, hand >> DECK
 
 
-def join(hand: int, second: int) -> int:
+def join(hand: Mask, second: Mask) -> Mask:
     """Return the mask of the cards held at least once and of those held twice."""
     return int(hand) | int(second) << DECK
 
 
-def without(hand: int, play: int) -> int:
+def without(hand: Mask, play: Mask) -> Mask:
     """Return the mask of a hand when a play has left it."""
-    (h, s), (c, t) = split(hand), split(play)
-    return join((h & ~c) | (s & c & ~t), s & ~c)
+    (held, held_twice), (played, played_twice) = split(hand), split(play)
+    one_copy_stays = held_twice & played & ~played_twice
+    return join((held & ~played) | one_copy_stays, held_twice & ~played)
 
 
-def mask(cards: Iterable[int]) -> int:
+def mask(cards: Iterable[Card]) -> Mask:
     """Return the mask of card numbers, each there once or twice."""
     hand = 0
     for card in cards:
-        hand |= 1 << card if not hand >> card & 1 else 1 << (card + DECK)
+        is_second_copy = hand >> card & 1
+        hand |= 1 << (card + DECK * is_second_copy)
     return hand
 
 
-def numbers(hand: int) -> Iterator[int]:
-    """Yield the card numbers in a mask, low to high, those held twice twice."""
-    hand, second = split(int(hand))
-    while hand:
-        low = hand & -hand
-        yield low.bit_length() - 1
-        if second & low:
-            yield low.bit_length() - 1
-        hand ^= low
+def numbers(hand: Mask) -> Iterator[Card]:
+    """Yield the card numbers in a mask, low to high; a card held twice comes twice."""
+    left, second = split(int(hand))
+    while left:
+        lowest = left & -left
+        card = lowest.bit_length() - 1
+        yield card
+        if second & lowest:
+            yield card
+        left ^= lowest
 
 
-def names(hand: int) -> list[str]:
+def names(hand: Mask) -> list[str]:
     """Return the cards of a mask in file notation (`10D`), low to high."""
     return [_NAMES[card] for card in numbers(hand)]
 
 
-def show(hand: int) -> str:
+def show(hand: Mask) -> str:
     """Return the cards of a mask as a terminal shows them (`3♠ 10♦`), low to high."""
     return " ".join(_SYMBOL_NAMES[card] for card in numbers(hand))

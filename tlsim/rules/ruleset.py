@@ -1,7 +1,8 @@
-"""Rules of one variant: a frozen dataclass <-> TOML <-> the packed record that kernels read (RULES.md, 2 to 10).
+"""Rules of one variant: a frozen dataclass <-> TOML <-> the packed record that kernels read (docs/rules.md).
 
-A rule is one field of `Rules`: its default, its meaning, the section of RULES.md it follows and what is allowed. The
-TOML reader, `name,key=value` changes, the rule book in words and the packed record are all derived from the fields.
+A rule is one field of `Rules`: its default, its meaning, the section of the rule book that it follows and what is
+allowed. The TOML reader, `name,key=value` changes, the rule book in words and the packed record are all derived from
+the fields.
 """
 
 import dataclasses
@@ -12,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim.errors import InputError, nearest
+from tlsim.errors import InputError, check_range, nearest
 from tlsim.rules.cards import DECK, FULL, NO_TWOS, ONES
 
 # Chop lines from weakest to strongest (the rows of the table in section 3), and what a chop may be played on.
@@ -31,6 +32,7 @@ HOLDINGS = {  # what a hand holds that wins at once
 INSTANT_WINS = tuple(HOLDINGS)
 
 MAX_PLAYERS = 8
+MOST_WITH_ONE_DECK = 4  # players, where decks = auto
 
 RulesRecord: TypeAlias = np.record
 """The packed rules of one table, a record of dtype `RULES`: what kernels and policies read."""
@@ -39,7 +41,7 @@ Chops = tuple[tuple[str, tuple[str, ...]], ...]  # (line, its targets), in table
 
 
 def _rule(default: Any, meaning: str, section: str, *, low: int = 0, high: int = 0, choices: Any = None) -> Any:
-    """Return a dataclass field that carries its meaning, its section of RULES.md and what it allows."""
+    """Return a dataclass field that carries its meaning, its section of docs/rules.md and what it allows."""
     metadata = {"meaning": meaning, "section": section, "low": low, "high": high, "choices": choices}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -138,23 +140,23 @@ class Rules:
         for field in rule_fields():
             _check_value(field, getattr(self, field.name))
         if self.min_players > self.max_players:
-            raise InputError(f"min_players = {self.min_players} is more than max_players = {self.max_players}")
+            raise InputError(f"min_players must be at most max_players = {self.max_players}, got {self.min_players}")
         if not player_counts(self):
             raise InputError(
-                f"{_why_not(self)}, but min_players = {self.min_players} and max_players = {self.max_players}"
+                f"{_what_can_be_dealt(self)}, got min_players = {self.min_players} and max_players = {self.max_players}"
             )
         if self.straight_min == 13 and not self.straight_twos:
-            raise InputError("straight_min = 13: without straight_twos a straight has at most 12 cards")
+            raise InputError("straight_min must be at most 12 without straight_twos, got 13")
         if self.payoff == "cards" and self.ends != "first-out":
-            raise InputError(f"payoff = cards needs ends = first-out, but ends = {self.ends}")
+            raise InputError(f"payoff = cards needs ends = first-out, got ends = {self.ends}")
         if self.cong and self.payoff == "stake":
-            raise InputError("cong = yes goes with payoff = places or cards, not with stake")
+            raise InputError("cong = yes needs payoff = places or payoff = cards, got payoff = stake")
         for line in self.unlocked_chops:
             if line not in dict(self.chops):
-                raise InputError(f"unlocked_chops = {line}: the chop table has no such line")
+                raise InputError(f"unlocked_chops must be lines of the chop table, which has no line {line}")
         for kind in self.opening_instant_wins:
             if kind in self.instant_wins:
-                raise InputError(f"opening_instant_wins = {kind}: it is in instant_wins already")
+                raise InputError(f"opening_instant_wins must not repeat what instant_wins lists, got {kind}")
 
 
 @cache
@@ -165,8 +167,16 @@ def rule_fields() -> tuple[dataclasses.Field[Any], ...]:
 
 def deal_of(rules: Rules, players: int) -> tuple[int, int]:
     """Return the number of decks, and of cards dealt to each of so many players (section 4.1)."""
-    decks = int(rules.decks) if rules.decks != "auto" else 1 if players <= 4 else 2
-    return decks, decks * DECK // players if rules.cards == "equal" else int(rules.cards)
+    decks = _n_decks(rules, players)
+    if rules.cards == "equal":
+        return decks, decks * DECK // players
+    return decks, int(rules.cards)
+
+
+def _n_decks(rules: Rules, players: int) -> int:
+    if rules.decks == "auto":
+        return 1 if players <= MOST_WITH_ONE_DECK else 2
+    return int(rules.decks)
 
 
 def _can_be_dealt(rules: Rules, players: int) -> bool:
@@ -181,34 +191,43 @@ def player_counts(rules: Rules) -> list[int]:
     return [n for n in range(rules.min_players, rules.max_players + 1) if _can_be_dealt(rules, n)]
 
 
-def _why_not(rules: Rules) -> str:
+def _what_can_be_dealt(rules: Rules) -> str:
     """Return which numbers of players the decks and hand size are for."""
+    deal = f"cards = {rules.cards} with decks = {rules.decks}"
     allowed = [n for n in range(2, MAX_PLAYERS + 1) if _can_be_dealt(rules, n)]
-    counts = f"is for {span(allowed)} players" if allowed else "cannot be dealt"
-    return f"cards = {rules.cards} with decks = {rules.decks} {counts}"
+    if not allowed:
+        return f"{deal} can be dealt to nobody"
+    return f"{deal} can be dealt to {span(allowed)} players"
 
 
 def span(counts: list[int]) -> str:
     """Return numbers of players in words: `2 to 4`, `3`."""
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    if len(counts) == 1:
+        return str(counts[0])
+    return f"{counts[0]} to {counts[-1]}"
 
 
 def check_players(rules: Rules, players: int | None) -> int:
     """Return `players`; for `None` four, or else the most that the variant allows.
 
-    Raises `InputError` when the variant does not allow them.
+    Raises
+    ------
+    InputError
+        When the variant does not allow so many.
     """
     counts = player_counts(rules)
     if players is None:
         return 4 if 4 in counts else counts[-1]
     if players not in counts:
-        raise InputError(f"{players} players: {rules.name} is for {span(counts)} with {_describe_deal(rules)}")
+        raise InputError(f"players must be {span(counts)} in {rules.name} ({_describe_deal(rules)}), got {players}")
     return players
 
 
 def _describe_deal(rules: Rules) -> str:
     decks = {"auto": "one deck, two above four players", 1: "one deck", 2: "two decks"}[rules.decks]
-    return f"{'equal shares' if rules.cards == 'equal' else f'{rules.cards} cards each'} from {decks}"
+    if rules.cards == "equal":
+        return f"equal shares from {decks}"
+    return f"{rules.cards} cards each from {decks}"
 
 
 # ------------------------------------------------------------------------------------------------ values and text
@@ -232,15 +251,14 @@ def _check_value(field: dataclasses.Field[Any], value: Any) -> None:
         _check_names(key, value, choices)
     elif choices:
         if type(value) not in (int, str) or value not in choices:
-            raise InputError(f"{key} = {value}: it is one of {', '.join(map(str, choices))}")
+            raise InputError(f"{key} must be one of {', '.join(map(str, choices))}, got {value}")
     elif isinstance(field.default, bool):
         if not isinstance(value, bool):
-            raise InputError(f"{key} = {value!r}: it is yes or no (true or false in TOML)")
-    elif type(value) is not type(field.default):
-        raise InputError(f"{key} = {value!r}: it is a whole number")
-    elif not low <= value <= high:
-        why = ": a straight has at least 3 cards" if key == "straight_min" and value < low else ""
-        raise InputError(f"{key} = {value}: it is from {low} to {high}{why}")
+            raise InputError(f"{key} must be yes or no (true or false in TOML), got {value!r}")
+    elif type(value) is not int:
+        raise InputError(f"{key} must be a whole number, got {value!r}")
+    else:
+        check_range(key, value, low, high)
 
 
 def _check_chops(chops: Chops, known: tuple[str, ...]) -> None:
@@ -249,29 +267,34 @@ def _check_chops(chops: Chops, known: tuple[str, ...]) -> None:
         _check_names("chops", (line,), LINES)
         _check_names(f"chops.{line}", targets, known)
         if line in targets:
-            raise InputError(f"chops.{line} = {format_value(targets)}: a chop does not chop its own kind")
+            raise InputError(f"chops.{line} must not name {line}: a play beats its own kind by its top card")
     for line, targets in chops:
         for target in targets:
             if target in LINES and target not in dict(chops):
-                raise InputError(f"chops.{line} = {format_value(targets)}: the chop table has no line {target}")
+                raise InputError(f"chops.{line} must name 2s or lines of the chop table, which has no line {target}")
 
 
-def _check_names(key: str, value: Any, known: Collection[str]) -> None:
+def _check_names(key: str, value: Any, allowed: Collection[str]) -> None:
+    """Raise `InputError` unless `value` lists some of the allowed names, each once."""
     if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
-        raise InputError(f"{key} = {value!r}: it is a list of names")
+        raise InputError(f"{key} must be a list of names, got {value!r}")
     for name in value:
-        if name not in known:
-            raise InputError(f"{key}: unknown name {name!r}; {nearest(name, tuple(known))}")
+        if name not in allowed:
+            raise InputError(f"{key}: unknown name {name!r}; {nearest(name, tuple(allowed))}")
     if len(set(value)) < len(value):
-        raise InputError(f"{key} = {format_value(value)}: a name stands twice")
+        raise InputError(f"{key} must not repeat a name, got {format_value(value)}")
 
 
 # ------------------------------------------------------------------------------------------------ the packed record
 
 
+_LISTS_OF_WINS = ("instant_wins", "opening_instant_wins")
+_LISTS_OF_LINES = ("chops", "unlocked_chops")
+
+
 def _packed_field(field: dataclasses.Field[Any]) -> tuple[Any, ...]:
     """Return the layout of one rule: a number; for a list of instant wins, their numbers in order, padded with -1."""
-    if field.name in ("instant_wins", "opening_instant_wins"):
+    if field.name in _LISTS_OF_WINS:
         return (field.name, "i8", (len(INSTANT_WINS),))
     return (field.name, "i8")
 
@@ -281,7 +304,7 @@ def _packed_field(field: dataclasses.Field[Any]) -> tuple[Any, ...]:
 RULES = np.dtype(
     [
         ("players", "i8"),
-        *(_packed_field(field) for field in rule_fields() if field.name not in ("chops", "unlocked_chops")),
+        *(_packed_field(field) for field in rule_fields() if field.name not in _LISTS_OF_LINES),
         ("straight_cards", "i8"),  # mask of cards that may stand in a straight
         ("double_cards", "i8"),  # … in a double straight
         ("quad_cards", "i8"),  # … in a quad
@@ -294,51 +317,77 @@ RULES = np.dtype(
 )
 
 
+def packed_choice(rule: str, choice: str) -> int:
+    """Return the number that the packed record has for one of the choices of a rule."""
+    field = next(field for field in rule_fields() if field.name == rule)
+    return list(field.metadata["choices"]).index(choice)
+
+
 def chop_line(rules: Rules, chop: str) -> str | None:
     """Return the line of the chop table that governs a chop (section 3), `None` when it has none.
 
     A double straight whose length has no line takes the line of the nearest shorter listed one.
     """
     listed = dict(rules.chops)
-    if chop in listed or not chop.startswith("double-straight-"):
-        return chop if chop in listed else None
-    for pairs in range(int(chop.rpartition("-")[2]), 2, -1):
+    if chop in listed:
+        return chop
+    for pairs in range(_pairs_of(chop), 2, -1):
         if f"double-straight-{pairs}" in listed:
             return f"double-straight-{pairs}"
     return None
+
+
+def _pairs_of(chop: str) -> int:
+    """Return the number of pairs of a double straight, 0 for another chop."""
+    if not chop.startswith("double-straight-"):
+        return 0
+    return int(chop.rpartition("-")[2])
 
 
 def pack(rules: Rules, players: int) -> NDArray[np.void]:
     """Return the packed record, shape `(1,)` of dtype `RULES`, for a table of `players`."""
     packed = np.zeros(1, RULES)
     record = packed[0]
-    record["players"] = players
     for field in rule_fields():
-        value = getattr(rules, field.name)
-        if field.name in ("instant_wins", "opening_instant_wins"):
-            value = [kind for kind in value if not (rules.trading and kind == "four-twos")]  # sections 6 and 8
-            record[field.name] = [INSTANT_WINS.index(kind) for kind in value] + [-1] * (len(INSTANT_WINS) - len(value))
-        elif field.name in record.dtype.names and field.name not in ("decks", "cards"):
-            record[field.name] = list(field.metadata["choices"]).index(value) if isinstance(value, str) else value
+        if field.name not in _LISTS_OF_LINES:
+            record[field.name] = _packed_value(field, rules)
+    record["players"] = players
     record["decks"], record["cards"] = deal_of(rules, players)
-    record["straight_cards"] = FULL if rules.straight_twos else NO_TWOS
-    record["double_cards"] = FULL if rules.double_straight_twos else NO_TWOS
-    record["quad_cards"] = FULL if rules.quad_twos else NO_TWOS
+    cards_by_twos = {True: FULL, False: NO_TWOS}
+    record["straight_cards"] = cards_by_twos[rules.straight_twos]
+    record["double_cards"] = cards_by_twos[rules.double_straight_twos]
+    record["quad_cards"] = cards_by_twos[rules.quad_twos]
+    _pack_chops(record, rules)
+    return packed.view(np.recarray)
+
+
+def _packed_value(field: dataclasses.Field[Any], rules: Rules) -> int | list[int]:
+    """Return one rule as numbers: a choice by its place among the choices, a list of instant wins padded with -1."""
+    value = getattr(rules, field.name)
+    if field.name in _LISTS_OF_WINS:
+        wins = [kind for kind in value if not (rules.trading and kind == "four-twos")]  # sections 6 and 8
+        return [INSTANT_WINS.index(kind) for kind in wins] + [-1] * (len(INSTANT_WINS) - len(wins))
+    if isinstance(value, str):
+        return packed_choice(field.name, value)
+    return int(value)
+
+
+def _pack_chops(record: np.void, rules: Rules) -> None:
+    """Write the chop table to a packed record, as masks of chop classes."""
     listed = dict(rules.chops)
     line_of = {chop: chop_line(rules, chop) for chop in LINES}
     for chop, line in line_of.items():
-        pairs = int(chop.rpartition("-")[2]) if chop.startswith("double-straight") else 0
-        if line is None or pairs > rules.double_straight_max:
+        if line is None or _pairs_of(chop) > rules.double_straight_max:
             continue
         bit = 1 << TARGETS.index(chop)
         record["chop_classes"] |= bit
-        record["unlocked_classes"] |= bit if line in rules.unlocked_chops else 0
+        if line in rules.unlocked_chops:
+            record["unlocked_classes"] |= bit
         for target in listed[line]:
             if target != chop:  # equal kinds match: they beat by their top card, not by a chop
                 record["chopped_by"][TARGETS.index(target)] |= bit
     order = sorted(LINES, key=lambda chop: (LINES.index(line_of[chop] or chop), LINES.index(chop)))
     record["chop_order"] = [TARGETS.index(chop) for chop in order]
-    return packed.view(np.recarray)
 
 
 assert ONES * 15 == FULL

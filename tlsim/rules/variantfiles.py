@@ -33,7 +33,10 @@ def _parse_text(field: dataclasses.Field[Any], text: str) -> Any:
 
 
 def _parse_names(text: str) -> tuple[str, ...]:
-    return () if text in ("none", "") else tuple(text.split("+"))
+    """Return the names of a list written as `a+b`, none for `none`."""
+    if text in ("none", ""):
+        return ()
+    return tuple(text.split("+"))
 
 
 def _set_chops(chops: Chops, changes: Mapping[str, tuple[str, ...]]) -> Chops:
@@ -49,11 +52,10 @@ def _set_chops(chops: Chops, changes: Mapping[str, tuple[str, ...]]) -> Chops:
 @cache
 def builtin_names() -> tuple[str, ...]:
     """Return the names of the built-in variants, in the order that listings show."""
-    known = {
-        Path(entry.name).stem for entry in resources.files("tlsim.rules.variants").iterdir() if ".toml" in entry.name
-    }
-    order = ("classic", "viet-cong", "southern", "mien-nam", "dem-la")
-    return tuple(sorted(known, key=lambda name: (order.index(name) if name in order else len(order), name)))
+    files = resources.files("tlsim.rules.variants").iterdir()
+    names = sorted(Path(file.name).stem for file in files if ".toml" in file.name)
+    first = ("classic", "viet-cong", "southern", "mien-nam", "dem-la")
+    return tuple(name for name in first if name in names) + tuple(name for name in names if name not in first)
 
 
 @cache
@@ -68,78 +70,114 @@ def builtin(name: str) -> Rules:
 def from_toml(text: str, name: str, where: str) -> Rules:
     """Return the rules that a TOML text describes: differences from the defaults, or from `base = "VARIANT"`.
 
-    `where` names the text in errors (`InputError`: bad syntax with its line, unknown keys with the nearest known one,
-    wrong types, values out of range, contradictions).
+    Parameters
+    ----------
+    text
+        The TOML.
+    name
+        The name of the variant.
+    where
+        What errors call the text.
+
+    Raises
+    ------
+    InputError
+        For bad syntax, with its line; unknown keys, with the nearest known one; wrong types; values out of range;
+        contradictions.
     """
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        end = f"at line {text.count(chr(10)) + (not text.endswith(chr(10)))}, the end"
-        raise InputError(f"{where}: not valid TOML: {str(error).replace('at end of document', end)}") from None
-    with_base = table.pop("base", None)
+        n_lines = text.removesuffix("\n").count("\n") + 1
+        reason = str(error).replace("at end of document", f"at line {n_lines}, the end")
+        raise InputError(f"{where}: not valid TOML: {reason}") from None
     try:
-        if with_base is not None and not isinstance(with_base, str):
-            raise InputError(f"base = {with_base!r}: it is the name of a built-in variant")
-        base = builtin(with_base) if with_base is not None else Rules()
-        changes: dict[str, Any] = {"name": name, "summary": table.pop("summary", "")}
-        if not isinstance(changes["summary"], str):
-            raise InputError(f"summary = {changes['summary']!r}: it is one line of text")
-        known = {field.name: field for field in rule_fields()}
-        for key, value in table.items():
-            if key not in known:
-                raise InputError(f"unknown key {key!r}; {nearest(key, [*known, 'base', 'summary'])}")
-            changes[key] = _from_toml_value(known[key], value, base)
-        return dataclasses.replace(base, **changes)
+        return _from_table(table, name)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 
 
+def _from_table(table: dict[str, Any], name: str) -> Rules:
+    """Return the rules of a TOML table."""
+    base = Rules()
+    if "base" in table:
+        base_name = table.pop("base")
+        if not isinstance(base_name, str):
+            raise InputError(f"base must be the name of a built-in variant, got {base_name!r}")
+        base = builtin(base_name)
+    summary = table.pop("summary", "")
+    if not isinstance(summary, str):
+        raise InputError(f"summary must be one line of text, got {summary!r}")
+    fields = {field.name: field for field in rule_fields()}
+    changes: dict[str, Any] = {"name": name, "summary": summary}
+    for key, value in table.items():
+        if key not in fields:
+            raise InputError(f"unknown key {key!r}; {nearest(key, [*fields, 'base', 'summary'])}")
+        changes[key] = _from_toml_value(fields[key], value, base)
+    return dataclasses.replace(base, **changes)
+
+
 def _from_toml_value(field: dataclasses.Field[Any], value: Any, base: Rules) -> Any:
-    if field.name == "chops":
-        if value == []:
-            return ()
-        if not isinstance(value, dict):
-            raise InputError(f'chops = {value!r}: it is a table: [chops], then a line such as quad = ["two"]')
-        return _set_chops(base.chops, {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()})
+    """Return the value of a rule as `Rules` holds it; an ill-typed one is left for it to refuse."""
+    if field.name != "chops" or value == []:
+        return _as_tuple(value)
+    if not isinstance(value, dict):
+        raise InputError(f'chops must be a table, [chops] and then lines such as quad = ["two"], got {value!r}')
+    return _set_chops(base.chops, {line: _as_tuple(targets) for line, targets in value.items()})
+
+
+def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
 def parse_variant(spec: str) -> Rules:
     """Return the rules of `SPEC[,key=value…]`: a built-in name or a TOML file, then changes.
 
-    `southern,pass_locks=no`, `house.toml,chops.quad=two+two-twos`, `southern,instant_wins=none`. The name of the result
-    is the name (for a file its base name) with its changes. Raises `InputError`.
+    The name of the result is the name (for a file its base name) with its changes. Raises `InputError`.
+
+    >>> parse_variant("southern,pass_locks=no,chops.quad=two+two-twos").pass_locks
+    False
     """
-    head, *changes = (part.strip() for part in spec.split(","))
-    rules = _read_file(head) if head.endswith(".toml") or "/" in head else builtin(head)
-    known = {field.name: field for field in rule_fields()}
-    values: dict[str, Any] = {"name": ",".join([rules.name, *changes])}
-    for change in changes:
-        key, equals, text = (part.strip() for part in change.partition("="))
-        if not equals:
-            raise InputError(f"{spec}: {change!r}: a change is written key=value, as pass_locks=no")
-        if key.startswith("chops."):
-            values["chops"] = _set_chops(values.get("chops", rules.chops), {key[6:]: _parse_names(text)})
-        elif key == "chops":
-            if text != "none":
-                raise InputError(f"{spec}: chops = {text}: it is none, or set one line: chops.quad=two+two-twos")
-            values["chops"] = ()
-        elif key in known:
-            values[key] = _parse_text(known[key], text)
-        else:
-            raise InputError(f"{spec}: unknown key {key!r}; {nearest(key, [*known, 'chops.LINE'])}")
+    head, *changes = (word.strip() for word in spec.split(","))
+    is_file = head.endswith(".toml") or "/" in head
+    rules = _read_file(head) if is_file else builtin(head)
     try:
+        values: dict[str, Any] = {"name": ",".join([rules.name, *changes])}
+        for change in changes:
+            _apply_change(change, values, rules)
         return dataclasses.replace(rules, **values)
     except InputError as error:
         raise InputError(f"{spec}: {error}") from None
 
 
+def _apply_change(change: str, values: dict[str, Any], rules: Rules) -> None:
+    """Add what `key=value` sets to the values that replace those of `rules`."""
+    key, equals, text = (word.strip() for word in change.partition("="))
+    if not equals:
+        raise InputError(f"a change is written key=value, as pass_locks=no, got {change!r}")
+    fields = {field.name: field for field in rule_fields()}
+    if key.startswith("chops."):
+        line = key.removeprefix("chops.")
+        values["chops"] = _set_chops(values.get("chops", rules.chops), {line: _parse_names(text)})
+    elif key == "chops":
+        if text != "none":
+            raise InputError(f"chops must be none, or set line by line as chops.quad=two+two-twos, got {text}")
+        values["chops"] = ()
+    elif key in fields:
+        values[key] = _parse_text(fields[key], text)
+    else:
+        raise InputError(f"unknown key {key!r}; {nearest(key, [*fields, 'chops.LINE'])}")
+
+
 def _read_file(path: str) -> Rules:
+    """Return the rules of a TOML file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"variant file {path}: {reason}; built-in: {', '.join(builtin_names())}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"cannot read {path}: it is not a text file in UTF-8") from None
+    except OSError as error:
+        builtin_variants = ", ".join(builtin_names())
+        raise InputError(f"cannot read {path}: {error.strerror}; built-in variants: {builtin_variants}") from None
     return from_toml(text, Path(path).name, where=path)
 
 
@@ -148,24 +186,26 @@ def differences(a: Rules, b: Rules) -> list[tuple[str, str, str]]:
     rows = []
     for field in rule_fields():
         if field.name == "chops":
-            in_a, in_b = dict(a.chops), dict(b.chops)
-            for line in (line for line in LINES if in_a.get(line) != in_b.get(line)):
-                values = (format_value(table[line]) if line in table else "not listed" for table in (in_a, in_b))
-                rows.append((f"chops.{line}", *values))
+            of_a, of_b = _chop_rows(a), _chop_rows(b)
+            rows += [(f"chops.{line}", of_a[line], of_b[line]) for line in LINES if of_a[line] != of_b[line]]
         elif getattr(a, field.name) != getattr(b, field.name):
             rows.append((field.name, format_value(getattr(a, field.name)), format_value(getattr(b, field.name))))
-    return rows  # type: ignore[return-value]  # the generator yields exactly two values
+    return rows
+
+
+def _chop_rows(rules: Rules) -> dict[str, str]:
+    """Return the targets of every line that a chop table may have, as text."""
+    listed = {line: format_value(targets) for line, targets in rules.chops}
+    return {line: listed.get(line, "not listed") for line in LINES}
 
 
 def rule_book(rules: Rules) -> dict[str, tuple[list[str], Sequence[tuple[str, ...]]]]:
     """Return tables, as columns and rows: every rule in words with value and section, the chop table, instant wins."""
     rows = []
     for field in rule_fields():
-        value, choices = getattr(rules, field.name), field.metadata["choices"]
-        words = choices.get(value, "") if isinstance(choices, dict) and not isinstance(value, tuple) else ""
         if field.name != "chops":
-            meaning = field.metadata["meaning"] + (f": {words}" if words else "")
-            rows.append((field.name, format_value(value), meaning, f"§{field.metadata['section']}"))
+            value = getattr(rules, field.name)
+            rows.append((field.name, format_value(value), _meaning(field, value), f"§{field.metadata['section']}"))
     wins = [(kind, HOLDINGS[kind], "any hand") for kind in rules.instant_wins]
     wins += [(kind, HOLDINGS[kind], "opening hand") for kind in rules.opening_instant_wins]
     return {
@@ -175,13 +215,22 @@ def rule_book(rules: Rules) -> dict[str, tuple[list[str], Sequence[tuple[str, ..
     }
 
 
+def _meaning(field: dataclasses.Field[Any], value: Any) -> str:
+    """Return what a rule means, and what its value does where that has words."""
+    meaning: str = field.metadata["meaning"]
+    choices = field.metadata["choices"]
+    if not isinstance(choices, dict) or isinstance(value, tuple) or not choices[value]:
+        return meaning
+    return f"{meaning}: {choices[value]}"
+
+
 # ------------------------------------------------------------------------------------------------ writing
 
 _WIDTH = 90  # of a comment
 _HEAD = (
-    "all rules, each with its meaning and its section (§) of the rule book, so that a change is one edit; what has no "
-    "list of values is a number, or true or false. A file may also name the variant that it differs from, base = "
-    '"southern", and hold only what differs. Play it: tlsim simulate -v FILE.toml'
+    "all rules, each with its meaning and its section (§) of the rule book, docs/rules.md, so that a change is one "
+    "edit; what has no list of values is a number, or true or false. A file may also name the variant that it differs "
+    'from, base = "southern", and hold only what differs. Play it: tlsim simulate -v FILE.toml'
 )
 _CHOPS = (
     "The chop table (§3): what each chop may be played on. The lines are quad, double-straight-3 to "
@@ -197,8 +246,8 @@ def to_toml(rules: Rules) -> str:
     All keys are active: a changed value counts, where one in a comment would be lost without a word.
     """
     parts = [_comment(f"{_quote(rules.name)[1:-1]}: {_HEAD}"), f"summary = {_quote(rules.summary)}\n"]
-    keys = [field for field in rule_fields() if field.name != "chops"]
-    parts += [f"{_describe(key)}{key.name} = {_toml(getattr(rules, key.name))}\n" for key in keys]
+    fields = [field for field in rule_fields() if field.name != "chops"]
+    parts += [f"{_describe(field)}{field.name} = {_toml(getattr(rules, field.name))}\n" for field in fields]
     lines = "".join(f"{line} = {_toml(targets)}\n" for line, targets in rules.chops)
     parts.append(f"{_comment(_CHOPS)}[chops]\n{lines}")
     return "\n".join(parts)
@@ -211,14 +260,15 @@ def _describe(field: dataclasses.Field[Any]) -> str:
     if field.name == "opening_instant_wins":
         return _comment(f"{head}: names as in instant_wins.")
     if isinstance(choices, dict):
-        shown = {_toml(choice): words for choice, words in choices.items()}
-        wide = max(map(len, shown))
-        return _comment(f"{head}:") + "".join(
-            _comment(f"  {name:{wide}}  {words}", wide + 4) for name, words in shown.items()
-        )
+        words_of = {_toml(choice): words for choice, words in choices.items()}
+        width = max(map(len, words_of))
+        lines = [_comment(f"  {name:{width}}  {words}", width + 4) for name, words in words_of.items()]
+        return "".join([_comment(f"{head}:"), *lines])
     if choices:
         return _comment(f"{head}: lines of the chop table.")
-    return _comment(f"{head}: {low} to {high}." if high else f"{head}.")
+    if high:
+        return _comment(f"{head}: {low} to {high}.")
+    return _comment(f"{head}.")
 
 
 def _comment(text: str, indent: int = 0) -> str:
@@ -232,9 +282,14 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        line = f"[{', '.join(map(_quote, value))}]"
-        return line if len(line) <= _WIDTH else "".join(["[\n", *(f"    {_quote(name)},\n" for name in value), "]"])
-    return _quote(value) if isinstance(value, str) else str(value)
+        names = list(map(_quote, value))
+        line = f"[{', '.join(names)}]"
+        if len(line) <= _WIDTH:
+            return line
+        return "".join(["[\n", *(f"    {name},\n" for name in names), "]"])
+    if isinstance(value, str):
+        return _quote(value)
+    return str(value)
 
 
 def _quote(text: str) -> str:

@@ -1,6 +1,6 @@
 """`tlsim odds` and `tlsim check-deals`: what dealt hands hold, and whether a shuffle is fair."""
 
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import click
 
 import tlsim
 from tlsim.api.odds import DEFAULT_ALPHA
-from tlsim.cli import FAULT, INTERRUPTED
+from tlsim.cli import FAULT
 from tlsim.cli.common import (
     FORMATS,
     deals_option,
@@ -18,12 +18,13 @@ from tlsim.cli.common import (
     level_option,
     players_option,
     plot_option,
+    run_with_progress,
     save_plot,
+    say_how_to_go_on,
     seed_option,
     threads_option,
     variant_option,
 )
-from tlsim.cli.progress import ProgressLine
 
 
 @click.command(
@@ -48,7 +49,7 @@ from tlsim.cli.progress import ProgressLine
 @level_option
 @plot_option
 @format_option(*FORMATS)
-def odds(events: tuple[str, ...], plot: Path | None, form: str, **asked: Any) -> int | None:
+def odds(events: tuple[str, ...], plot: Path | None, form: str, **options: Any) -> int | None:
     """Print the odds of what a dealt hand holds: exact as far as they can be counted, beside those of N sampled hands
     or tables, with z, by how many standard errors they differ.
 
@@ -56,19 +57,11 @@ def odds(events: tuple[str, ...], plot: Path | None, form: str, **asked: Any) ->
     distribution. An unknown name lists them all. Without EVENT, --where and --by: the tables of a rule set; without
     --players for every kind of hand that it deals.
     """
-    line, stopped = ProgressLine(sys.stderr), None
-    try:
-        result = tlsim.odds(*events, progress=line, **asked)
-    except tlsim.Interrupted as stop:
-        result, stopped = stop.result, stop
-    finally:
-        line.clear()
+    result, interruption = run_with_progress(partial(tlsim.odds, *events, **options), "deals")
     if plot:
         save_plot(result, plot)
     emit(result, form)
-    if stopped:
-        click.echo(f"{stopped}; to run all of them: {stopped.command}", err=True)
-    return INTERRUPTED if stopped else None
+    return say_how_to_go_on(interruption) if interruption else None
 
 
 @click.command(
@@ -87,6 +80,6 @@ def check_deals(file: Path, alpha: float, variant: str, form: str) -> int:
     seat in each cell; or columns deal, seat and cards. "detectable" is the relative effect that a test would have found
     nine times in ten. Exit code 1: the shuffle is not fair.
     """
-    result = tlsim.check_deals(file, variant, alpha)
+    result = tlsim.check_deals(file, variant=variant, alpha=alpha)
     emit(result, form)
     return 0 if result.tables["tests"]["fair"].all() else FAULT
