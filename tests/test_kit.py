@@ -12,6 +12,7 @@ import pytest
 from table_play import play, stream_of
 
 from tlsim import kit
+from tlsim.engine import shapes
 from tlsim.engine.rng import STREAM
 from tlsim.play.transcript import Hand
 from tlsim.rules.cards import FULL, join, mask, names, parse_card, parse_hand
@@ -84,12 +85,12 @@ def test_longest_from_lowest() -> None:
 
 def test_code_and_what_it_holds() -> None:
     for cards, kind, length, top in [
-        ("9D", kit.SINGLE, 1, "9D"),
-        ("9S 9D", kit.PAIR, 1, "9D"),
-        ("9S 9C 9D", kit.TRIPLE, 1, "9D"),
-        (QUAD, kit.QUAD, 1, "8H"),
-        ("3S 4S 5S 6D", kit.STRAIGHT, 4, "6D"),
-        (D3, kit.DOUBLE_STRAIGHT, 3, "5C"),
+        ("9D", shapes.SINGLE, 1, "9D"),
+        ("9S 9D", shapes.PAIR, 1, "9D"),
+        ("9S 9C 9D", shapes.TRIPLE, 1, "9D"),
+        (QUAD, shapes.QUAD, 1, "8H"),
+        ("3S 4S 5S 6D", shapes.STRAIGHT, 4, "6D"),
+        (D3, shapes.DOUBLE_STRAIGHT, 3, "5C"),
     ]:
         assert (kit.kind(code(cards)), kit.length(code(cards))) == (kind, length), cards
         assert kit.top(code(cards)) == parse_card(top), cards
@@ -99,8 +100,8 @@ def test_code_and_what_it_holds() -> None:
 
 def test_code_with_second_copies() -> None:
     rules, card = pack(TWO_DECKS, 4)[0], parse_hand("9S")
-    assert kit.kind(kit.code(rules, card, card)) == kit.PAIR
-    assert kit.kind(kit.code(rules, card)) == kit.SINGLE
+    assert kit.kind(kit.code(rules, card, card)) == shapes.PAIR
+    assert kit.kind(kit.code(rules, card)) == shapes.SINGLE
     assert kit.code(rules, card, parse_hand("9C")) == 0  # a second copy without the first
 
 

@@ -1,8 +1,11 @@
-"""Facts that no other test noticed when the code was changed: one small case each, worked out by hand.
+"""Facts that no other test noticed when the code was changed, and small ones that notice it at once (`scripts/mutate`).
 
-All of them go through the kernels. `test_uncompiled` runs this file once more without the compiler.
+All of them are worked out by hand and go through the kernels. `test_uncompiled` runs this file without the compiler.
 """
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 from scipy.special import stdtrit
 from table_play import payoffs, play, stream_of, written
@@ -10,9 +13,14 @@ from table_play import payoffs, play, stream_of, written
 from tlsim import kit
 from tlsim.chances.columns import Deck, columns
 from tlsim.chances.query import condition, parse
+from tlsim.engine import tally
 from tlsim.errors import InputError
-from tlsim.play.legal import instant_win_name
-from tlsim.play.transcript import Hand
+from tlsim.play import matches
+from tlsim.play.legal import describe, instant_win_name, may_follow
+from tlsim.play.plan import Plan
+from tlsim.play.runner import Runner
+from tlsim.play.transcript import Hand, replay
+from tlsim.plugins.load import parse_policies
 from tlsim.rules.cards import names, parse_hand
 from tlsim.rules.variantfiles import parse_variant
 from tlsim.stats import estimate
@@ -56,7 +64,7 @@ def test_random_does_not_pass_where_it_must_play(decks: int) -> None:
 @DECKS
 @pytest.mark.parametrize("must_play", ["no", "yes"])
 def test_random_passes_or_chops_when_asked_again(must_play: str, decks: int) -> None:
-    """Seat 1 passes on two aces, which nothing of its hand beats, and is asked again on two 2s, which its chop beats."""
+    """Seat 1 passes on two aces, which it cannot beat, and is asked again on two 2s, which its chop beats."""
     rules = parse_variant(f"mien-nam,{QUIET},decks={decks},must_play={must_play}")
     hand = play(rules, ["AD AH 3S", f"{D4_LOW} 3C", "2C 2D 4S"], "AD AH, -, 2C 2D, -", 0)
     assert hand.seat == 1
@@ -74,7 +82,7 @@ def test_who_is_asked_again_plays_an_unlocked_chop_or_passes(decks: int) -> None
     assert hand.seat == 1
     assert legal(hand) == ([D4_HIGH], True)  # neither the 2H nor the quad, which beat a 2S too
     for barred in ("2H", QUAD_4):
-        with pytest.raises(InputError, match="seat 1: .*not a legal play"):
+        with pytest.raises(InputError, match=r"seat 1: .*not a legal play"):
             play(rules, hands, f"9S, -, 2S, -, {barred}", 0)
     assert play(rules, hands, f"9S, -, 2S, -, {D4_HIGH}", 0).seat == 2
 
@@ -85,6 +93,7 @@ def test_who_is_asked_again_may_pass_though_it_must_play(decks: int) -> None:
     hands = ["AD AH 3S", f"{D4_LOW} 3C", "2C 2D 4S"]
     with pytest.raises(InputError, match=r"seat 1: a pass: it may not pass while it can play"):
         play(rules, ["2C 2D 3S", f"{D4_LOW} 3C"], "2C 2D, -", 0)
+    assert legal(play(rules, hands, "AD AH, -, 2C 2D, -", 0)) == ([D4_LOW], True)
     assert play(rules, hands, "AD AH, -, 2C 2D, -, -", 0).seat == 2
 
 
@@ -123,7 +132,7 @@ def test_who_chops_after_a_pass_is_back_in_the_pile(decks: int) -> None:
 
 
 def test_equal_ranks_as_pairs() -> None:
-    """Six pairs count each rank's cards by twos: eight of a rank are four pairs, with `quads_twice` = no at most one."""
+    """Six pairs count the cards of a rank by twos; with `six_pairs_quads_twice` = no a rank is one pair at most."""
     rules = parse_variant("southern,decks=2")
     once = parse_variant("southern,decks=2,six_pairs_quads_twice=no")
     eight = "5S 5S 5C 5C 5D 5D 5H 5H"
@@ -193,3 +202,133 @@ def test_comparisons_mirrored() -> None:
     ]:
         assert numbers_of_twos(text) == twos, text
         assert numbers_of_twos(mirrored) == twos, mirrored
+
+
+# ------------------------------------------------------------------------------------------ as it was, in small
+
+
+def test_ties_of_two_decks() -> None:
+    """A second copy counts as a card of its own, from the top down."""
+    for play_, on, later, kickers in [
+        ("9H 9H", "9D 9H", True, True),
+        ("9D 9H", "9H 9H", True, False),
+        ("9C 9H", "9S 9H", True, True),
+        ("9S 9S 9H", "9S 9C 9H", True, False),
+        ("9H", "9H", True, False),
+    ]:
+        for ties, expected in [("forbidden", False), ("later", later), ("kickers", kickers)]:
+            rules = parse_variant(f"southern,decks=2,ties={ties}")
+            assert may_follow(rules, parse_hand(play_), parse_hand(on)) is expected, (ties, play_, on)
+
+
+def test_of_two_holders_of_the_lowest_card_the_dealer_leads_last() -> None:
+    rules = parse_variant(f"southern,{QUIET},decks=2")
+    hands = ["4S 5S", "3C 9S", "4C 5C", "3C 9C"]
+    assert [play(rules, hands, "", None, dealer).seat for dealer in range(4)] == [1, 3, 3, 1]
+
+
+@DECKS
+def test_leftovers_know_the_longest_double_straight(decks: int) -> None:
+    for longest, amount in [(3, 1.5), (4, 2.5)]:
+        rules = parse_variant(f"southern,{QUIET},decks={decks},double_straight_max={longest}")
+        assert payoffs(rules, ["KD", D4_LOW], "KD") == [1 + amount, -1 - amount]
+
+
+@DECKS
+def test_a_2_may_be_the_last_card_of_a_leader(decks: int) -> None:
+    rules = parse_variant(f"southern,{QUIET},decks={decks},finish_on_two=no")
+    assert legal(play(rules, ["2S", "3S 4S"], "", 0)) == (["2S"], False)
+    assert written(play(rules, ["2S", "3S 4S"], "2S", 0))["places"] == [1, 2]
+    assert legal(play(rules, ["2S 2C", "3S 4S"], "", 0)) == (["2C", "2S"], False)
+    with pytest.raises(InputError, match="2S 2C: this is not a legal play"):
+        play(rules, ["2S 2C", "3S 4S"], "2S 2C", 0)
+    with pytest.raises(InputError, match="2S: this is not a legal play"):
+        play(rules, ["AS 3S", "2S"], "AS, 2S", 0)
+
+
+@DECKS
+def test_after_a_winner_who_is_out_the_next_seat_leads(decks: int) -> None:
+    rules = parse_variant(f"southern,{QUIET},decks={decks}")
+    assert play(rules, ["3S 4S", "9S", "5S 6S", "5C 6C"], "3S, 9S, -, -, -", 0).seat == 2
+
+
+@DECKS
+def test_a_free_first_lead(decks: int) -> None:
+    hands = ["3S 4S", "5S 6S"]
+    assert play(parse_variant(f"southern,{QUIET},decks={decks},first_lead=free"), hands, "4S").seat == 1
+    for first_lead in ("included", "alone"):
+        rules = parse_variant(f"southern,{QUIET},decks={decks},first_lead={first_lead}")
+        with pytest.raises(InputError, match="seat 0: 4S: this is not a legal play"):
+            play(rules, hands, "4S")
+
+
+@DECKS
+def test_the_shortest_straight(decks: int) -> None:
+    for shortest in (3, 4, 5):
+        rules = parse_variant(f"southern,{QUIET},decks={decks},straight_min={shortest}")
+        assert describe(rules, parse_hand("5S 6C 7D 8H")) == (("straight", 4) if shortest <= 4 else None)
+        assert describe(rules, parse_hand("5S 6C 7D")) == (("straight", 3) if shortest == 3 else None)
+
+
+@DECKS
+def test_after_a_pass_that_does_not_lock(decks: int) -> None:
+    hands = ["3S 9S 4S", "8S 5S", "6S 7S"]
+    for locks, seat in [("yes", 2), ("no", 1)]:
+        rules = parse_variant(f"southern,{QUIET},decks={decks},pass_locks={locks}")
+        assert play(rules, hands, "3S, -, 6S, -", 0).seat == seat
+
+
+def test_a_quad_run_is_not_led() -> None:
+    quad_run = f"{QUAD_3} {QUAD_4}"
+    for decks in (1, 2):
+        rules = parse_variant(f"viet-cong,{QUIET},decks={decks}")
+        with pytest.raises(InputError, match="this is not a legal play"):
+            play(rules, [f"{quad_run} KS", "5S 6S"], quad_run, 0)
+        assert play(rules, [f"{quad_run} KS", "2S 2C 6S"], f"2S 2C, {quad_run}", 1).seat == 1
+
+
+def test_hands_of_a_match() -> None:
+    """The first out leads and the loser deals; after an instant win the winner's right-hand neighbour deals."""
+    won = 0
+    for variant, players in [("southern", 4), ("southern,cards=17,instant_wins_any_size=yes", 3)]:
+        rules = parse_variant(variant)
+        plan = Plan(rules, players, tuple(parse_policies(["lowest"], players)), 4, 1, match=4)
+        all_hands = list(matches.hands(plan, 0, 4))
+        assert [replay(rules, hand) for hand in all_hands] == all_hands
+        for before, after in pairwise(all_hands):
+            if before["match"] != after["match"]:
+                continue
+            first, loser = before["places"].index(1), before["places"].index(players)
+            at_once = before["instant_win"] is not None
+            won += at_once
+            assert after["opening"] is at_once
+            assert after["dealer"] == ((first - 1) % players if at_once else loser)
+            assert (after["required"] is not None) is at_once
+            assert at_once or after["leader"] == first
+    assert won > 3
+
+
+def test_a_tally_adds_up_its_rows() -> None:
+    """Sums, and by deal the squares of sums, of what the rows of all seatings say."""
+    rules = parse_variant("southern,instant_wins=one-colour+four-twos+six-pairs")
+    plan = Plan(rules, 4, tuple(parse_policies(["lowest", "random", "random", "lowest"], 4)), 12, 30)
+    block = Runner(plan).play(0, 12, keep=True)
+    assert block.rows is not None
+    units: list[list[int]] = []
+    for rows in block.rows.reshape(12, -1):
+        x = np.zeros(tally.SEATS_AT, int)
+        for row in rows:
+            place, paid = row["places"][:4].astype(int), row["payoffs"][:4].astype(int)
+            lead, others = int(row["leader"]), [seat for seat in range(4) if seat != row["leader"]]
+            x[tally.HANDS] += 1
+            if row["instant"] < 0:
+                chops = int(row["chops"].sum())
+                counts = [row["plays"], row["plays"] + row["passes"], row["passes"], row["piles"], chops]
+                x[tally.PLAYED_OUT] += 1
+                x[tally.LENGTHS_AT : tally.LEADER_AT] += [*map(int, counts), int(row["twos_left"])]
+            x[tally.LEADER_AT : tally.OTHERS_AT] += [place[lead] == 1, place[lead], paid[lead]]
+            x[tally.OTHERS_AT :] += [place[lead] != 1, place[others].sum(), paid[others].sum()]
+        units.append(x.tolist())
+    expected = np.array(units)
+    assert block.tally[0, : tally.SEATS_AT].tolist() == expected.sum(0).tolist()
+    assert block.tally[1, : tally.SEATS_AT].tolist() == (expected**2).sum(0).tolist()

@@ -90,6 +90,20 @@ def test_the_built_in_policy_makes_the_best_swap(decks: int) -> None:
     assert swaps > 10
 
 
+def test_a_swap_of_small_hands_improves_both() -> None:
+    """The best swap of four cards each, by loops: often one of the two would win more by what the other loses."""
+    rng, packed = random.Random(4), pack(parse_variant("classic,trading=yes"), 4)
+    offers = np.zeros(1, trading.OFFER).view(np.recarray)
+    for _ in range(15):
+        deck = rng.sample(range(20), 8)
+        a, b = tuple(sorted(deck[:4])), tuple(sorted(deck[4:]))
+        offers[0]["a"], offers[0]["b"] = mask(a), mask(b)
+        expected = best_by_hand(a, b)
+        assert bool(best_swap(packed, offers)) == (expected is not None), (a, b)
+        if expected:
+            assert (offers[0]["give_a"], offers[0]["give_b"]) == (mask(expected[0]), mask(expected[1])), (a, b)
+
+
 @pytest.mark.parametrize(("variant", "players"), TABLES)
 def test_cards_change_hands_and_none_is_lost(variant: str, players: int) -> None:
     changed = 0
