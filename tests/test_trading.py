@@ -58,13 +58,15 @@ def swapped(cards: Cards, give: Cards, get: Cards) -> Cards:
 
 
 def best_by_hand(a: Cards, b: Cards) -> tuple[Cards, Cards] | None:
-    best, found = 0, None
+    best, found, value_a, value_b = 0, None, value(a), value(b)
     for n in (1, 2):
         for give in ways(a, n):
             for get in ways(b, n):
-                gain_a = value(swapped(a, give, get)) - value(a)
-                gain_b = value(swapped(b, get, give)) - value(b)
-                if gain_a > 0 and gain_b > 0 and gain_a + gain_b > best:
+                gain_a = value(swapped(a, give, get)) - value_a
+                if gain_a <= 0:
+                    continue
+                gain_b = value(swapped(b, get, give)) - value_b
+                if gain_b > 0 and gain_a + gain_b > best:
                     best, found = gain_a + gain_b, (give, get)
     return found
 
@@ -126,11 +128,10 @@ def test_the_deal_is_that_without_trading() -> None:
 
 
 def test_four_twos_do_not_win_at_once_while_trading_is_on() -> None:
-    twos = sum(block.tally for block in blocks(plan_of("viet-cong", 4, 4_000)))
-    assert tlsim.simulate("viet-cong", deals=4_000, seed=3).tables["instant_wins"].height > 0
+    plain = tlsim.simulate("viet-cong", deals=4_000, seed=3).tables["instant_wins"]
+    assert not plain.filter(plain["estimate"] > 0).is_empty()
     traded = tlsim.simulate("viet-cong,trading=yes", deals=300, seed=3)
     assert traded.tables["instant_wins"].filter(traded.tables["instant_wins"]["estimate"] > 0).is_empty()
-    assert np.any(twos)
 
 
 @pytest.fixture
