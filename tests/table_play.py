@@ -1,5 +1,10 @@
 """Hands dealt and played as a test writes them down, through the kernels."""
 
+from typing import Any
+
+import numpy as np
+
+from tlsim.engine.rng import STREAM
 from tlsim.play.transcript import Hand
 from tlsim.rules.cards import parse_hand
 from tlsim.rules.ruleset import Rules
@@ -23,3 +28,11 @@ def payoffs(rules: Rules, hands: list[str], turns: str = "", leader: int | None 
     assert isinstance(paid, list)
     assert sum(paid) == 0
     return paid
+
+
+def stream_of(word: int) -> Any:
+    """Return a stream whose next word is `word`: xoshiro256++ returns rotl(s0 + s3, 23) + s0."""
+    stream: Any = np.zeros(1, STREAM).view(np.recarray)[0]
+    stream["is_open"] = 1
+    stream["s3"] = np.uint64((word >> 23 | word << 41) & (2**64 - 1))
+    return stream

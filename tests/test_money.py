@@ -58,15 +58,15 @@ LEFTOVERS = [
 ]
 
 
-@pytest.mark.parametrize(("left", "amount"), LEFTOVERS)
-def test_leftovers(left: str, amount: float) -> None:
+def test_leftovers() -> None:
     """Seat 0 goes out with its only card; seat 1 pays its stake of 1 and what it is left with."""
-    assert payoffs(SOUTHERN, ["KD", left], "KD") == [1 + amount, -1 - amount]
-    # mien-nam: by place 1, twice for having played no card, and the same leftovers; dem-la and classic: none.
-    assert payoffs(MIEN_NAM, ["KD", left], "KD") == [1 + 1 + amount, -1 - 1 - amount]
-    n = len(left.split())
-    assert payoffs(DEM_LA, ["KD", left], "KD") == [2 * n, -2 * n]
-    assert payoffs(CLASSIC, ["KD", left], "KD") == [1, -1]
+    for left, amount in LEFTOVERS:
+        assert payoffs(SOUTHERN, ["KD", left], "KD") == [1 + amount, -1 - amount], left
+        # mien-nam: by place 1, twice for having played no card, and the same leftovers; dem-la and classic: none.
+        assert payoffs(MIEN_NAM, ["KD", left], "KD") == [1 + 1 + amount, -1 - 1 - amount], left
+        n = len(left.split())
+        assert payoffs(DEM_LA, ["KD", left], "KD") == [2 * n, -2 * n], left
+        assert payoffs(CLASSIC, ["KD", left], "KD") == [1, -1], left
 
 
 @pytest.mark.parametrize(

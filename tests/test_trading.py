@@ -58,13 +58,15 @@ def swapped(cards: Cards, give: Cards, get: Cards) -> Cards:
 
 
 def best_by_hand(a: Cards, b: Cards) -> tuple[Cards, Cards] | None:
-    best, found = 0, None
+    best, found, value_a, value_b = 0, None, value(a), value(b)
     for n in (1, 2):
         for give in ways(a, n):
             for get in ways(b, n):
-                gain_a = value(swapped(a, give, get)) - value(a)
-                gain_b = value(swapped(b, get, give)) - value(b)
-                if gain_a > 0 and gain_b > 0 and gain_a + gain_b > best:
+                gain_a = value(swapped(a, give, get)) - value_a
+                if gain_a <= 0:
+                    continue
+                gain_b = value(swapped(b, get, give)) - value_b
+                if gain_b > 0 and gain_a + gain_b > best:
                     best, found = gain_a + gain_b, (give, get)
     return found
 
@@ -90,6 +92,20 @@ def test_the_built_in_policy_makes_the_best_swap(decks: int) -> None:
     assert swaps > 10
 
 
+def test_a_swap_of_small_hands_improves_both() -> None:
+    """The best swap of four cards each, by loops: often one of the two would win more by what the other loses."""
+    rng, packed = random.Random(4), pack(parse_variant("classic,trading=yes"), 4)
+    offers = np.zeros(1, trading.OFFER).view(np.recarray)
+    for _ in range(15):
+        deck = rng.sample(range(20), 8)
+        a, b = tuple(sorted(deck[:4])), tuple(sorted(deck[4:]))
+        offers[0]["a"], offers[0]["b"] = mask(a), mask(b)
+        expected = best_by_hand(a, b)
+        assert bool(best_swap(packed, offers)) == (expected is not None), (a, b)
+        if expected:
+            assert (offers[0]["give_a"], offers[0]["give_b"]) == (mask(expected[0]), mask(expected[1])), (a, b)
+
+
 @pytest.mark.parametrize(("variant", "players"), TABLES)
 def test_cards_change_hands_and_none_is_lost(variant: str, players: int) -> None:
     changed = 0
@@ -112,11 +128,10 @@ def test_the_deal_is_that_without_trading() -> None:
 
 
 def test_four_twos_do_not_win_at_once_while_trading_is_on() -> None:
-    twos = sum(block.tally for block in blocks(plan_of("viet-cong", 4, 4_000)))
-    assert tlsim.simulate("viet-cong", deals=4_000, seed=3).tables["instant_wins"].height > 0
+    plain = tlsim.simulate("viet-cong", deals=4_000, seed=3).tables["instant_wins"]
+    assert not plain.filter(plain["estimate"] > 0).is_empty()
     traded = tlsim.simulate("viet-cong,trading=yes", deals=300, seed=3)
     assert traded.tables["instant_wins"].filter(traded.tables["instant_wins"]["estimate"] > 0).is_empty()
-    assert np.any(twos)
 
 
 @pytest.fixture
