@@ -142,7 +142,7 @@ def _asks(
     if not (events or where is not None or by is not None) and (given is not None or any_player or count_players):
         raise InputError("odds: an event, where or by is needed with given, any or count")
     at_table = "any" if any_player else "count" if count_players else None
-    from tlsim.chances import query, questions
+    from tlsim.chances import questions, sql
     from tlsim.chances.columns import columns
 
     known = columns(setting.rules, setting.cards, setting.deck)
@@ -151,12 +151,12 @@ def _asks(
     for text in events:
         named = _column(text, known, "event")
         if named.boolean:
-            chosen[named.name] = query.parse(text, known, "event")
+            chosen[named.name] = sql.parse(text, known, "event")
         else:
             numbers.append(named)
     if where is not None:
-        chosen[where] = query.parse(where, known, "where")
-    condition = None if given is None else query.parse(given, known, "given")
+        chosen[where] = sql.parse(where, known, "where")
+    condition = None if given is None else sql.parse(given, known, "given")
     column = None if by is None else _column(by, known, "by")
     if numbers and (column is not None or at_table):
         raise InputError(
