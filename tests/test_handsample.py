@@ -12,9 +12,10 @@ import polars as pl
 import pytest
 from odds_by_sight import look, number_of_leads
 
-from tlsim.chances.columns import Deck, columns, states
+from tlsim.chances.columns import Deck, columns
 from tlsim.chances.exact_hands import joint
 from tlsim.chances.sample import CLAIM_PREFIXES
+from tlsim.chances.steps import states
 from tlsim.engine.bulk import Deals, features, fill
 from tlsim.rules.variantfiles import parse_variant
 

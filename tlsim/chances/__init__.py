@@ -2,7 +2,7 @@
 
 Read the modules in this order, which is the way of a question from its text to the printed table:
 
-1. `columns`: the facts that a hand has a column for, and how each is counted rank by rank (`fewest_plays` for one).
+1. `columns`: what one may ask of a hand. `steps`: how the answer is counted rank by rank; `fewest_plays`: one of them.
 2. `sql`: a question in SQL becomes a checked expression over columns; what it needs of ranks becomes a condition.
 3. `exact_hands`: the exact distribution of columns over all hands.
 4. `automata`, then `exact_tables`: the exact odds that k players of a table all hold an event.

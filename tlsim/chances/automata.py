@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tlsim.chances.columns import Deck, Update, find, plan
+from tlsim.chances.columns import Deck, find
+from tlsim.chances.steps import Update, plan
 from tlsim.errors import OutOfReach
 from tlsim.rules.ruleset import Rules
 

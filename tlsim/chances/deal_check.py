@@ -6,7 +6,7 @@ tests (Holm 1979): the chance that a fair shuffle fails any of them is at most a
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias

@@ -1,6 +1,6 @@
 """Count the exact odds of one hand: the joint distribution of hand columns, rank by rank.
 
-A state is a tuple of small numbers (`chances.columns`). At each rank every state goes on with every number of cards of
+A state is a tuple of small numbers (`chances.steps`). At each rank every state goes on with every number of cards of
 the rank, and equal tuples are added up. A weight is a number of hands, as subsets of the cards; with two decks equal
 cards count as two. C(104, 20) = 4.6e20 fits Int128 (1.7e38) with room.
 """
@@ -11,14 +11,14 @@ from math import comb
 
 import polars as pl
 
-from tlsim.chances.columns import ONE_DECK, Deck, Update, find, plan
+from tlsim.chances.columns import MIN_DOUBLE_STRAIGHT, ONE_DECK, Deck, find
+from tlsim.chances.steps import Update, plan
 from tlsim.errors import InputError, OutOfReach
 from tlsim.rules.ruleset import Rules
 
 WEIGHT = "weight"
 MAX_NUMBERS = 6_000_000  # of all states at once: some 5 s and 450 MB; what needs more is left to sampling
 _SLICE = 400_000  # rows that are made at once
-_MIN_DOUBLE_STRAIGHT = 3  # pairs
 
 
 def joint(
@@ -106,7 +106,9 @@ def probability(
     >>> probability(pl.col("holds_3s"), Rules(), 13, given=pl.col("threes") == 1)
     Fraction(1, 4)
     """
-    names = event.meta.root_names() + ([] if given is None else given.meta.root_names())
+    names = event.meta.root_names()
+    if given is not None:
+        names += given.meta.root_names()
     hands = holding(joint(dict.fromkeys(names), rules, cards, deck), given)
     return Fraction(int(hands.filter(event)[WEIGHT].sum()), int(hands[WEIGHT].sum()))
 
@@ -130,7 +132,7 @@ def mean_leads(rules: Rules, cards: int, deck: Deck = ONE_DECK) -> dict[str, Fra
     straight_ranks, double_ranks = below + rules.straight_twos, below + rules.double_straight_twos
     for length in range(rules.straight_min, straight_ranks + 1):
         means[f"straight-{length}"] = _mean_plays(1, length, straight_ranks, cards, deck)
-    for length in range(_MIN_DOUBLE_STRAIGHT, min(rules.double_straight_max, double_ranks) + 1):
+    for length in range(MIN_DOUBLE_STRAIGHT, min(rules.double_straight_max, double_ranks) + 1):
         means[f"double-straight-{length}"] = _mean_plays(2, length, double_ranks, cards, deck)
     return {name: mean for name, mean in means.items() if mean}
 

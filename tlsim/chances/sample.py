@@ -37,12 +37,16 @@ class Question:
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """Return a key that is equal for questions that ask the same of one hand."""
-        return self.value.meta.serialize(), b"" if self.given is None else self.given.meta.serialize()
+        return tuple(expression.meta.serialize() for expression in self._expressions)
 
     @property
     def roots(self) -> list[str]:
         """Return the hand columns that it reads."""
-        return self.value.meta.root_names() + ([] if self.given is None else self.given.meta.root_names())
+        return [name for expression in self._expressions for name in expression.meta.root_names()]
+
+    @property
+    def _expressions(self) -> list[pl.Expr]:
+        return [self.value] if self.given is None else [self.value, self.given]
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,8 @@ Columns: TypeAlias = Mapping[str, Column]
 """The columns that an expression may name."""
 
 
-def parse(text: str, known: Columns, what: str) -> pl.Expr:
-    """Return the yes-or-no expression that `text` is, over the `known` columns.
+def parse(text: str, columns: Columns, what: str) -> pl.Expr:
+    """Return the yes-or-no expression that `text` is, over some columns.
 
     A name of a column is an expression, with hyphens too (`four-twos`). Raises `InputError`, in one line that starts
     with `what` and the text, for anything else.
@@ -60,28 +60,28 @@ def parse(text: str, known: Columns, what: str) -> pl.Expr:
     ['twos', 'chop']
     """
     try:
-        return _checked(text, known)
+        return _checked(text, columns)
     except InputError as error:
         raise InputError(f"{what} {text!r}: {error}") from None
 
 
-def _checked(text: str, known: Columns) -> pl.Expr:
+def _checked(text: str, columns: Columns) -> pl.Expr:
     """Return the expression; raise `InputError` with what is wrong."""
-    column = known.get(text.strip().replace("-", "_"))
+    column = columns.get(text.strip().replace("-", "_"))
     if column is not None:
         expression, is_claim = pl.col(column.name), column.boolean
     else:
         try:
             expression = pl.sql_expr(text)
-            is_claim = _is_claim(_tree(expression), known)
+            is_claim = _is_claim(_tree(expression), columns)
         except (pl.exceptions.PolarsError, RecursionError) as error:
             raise InputError(f"not an SQL expression: {_first_line(error)}") from None
     names = expression.meta.root_names()
     if not names:
-        raise InputError(f"names no column; the columns are {', '.join(known)}")
+        raise InputError(f"names no column; the columns are {', '.join(columns)}")
     if not is_claim:
         raise InputError("is a number, not yes or no: compare it, as in 'twos >= 2'")
-    no_hands = pl.DataFrame(schema={name: pl.Boolean if known[name].boolean else pl.Int64 for name in names})
+    no_hands = pl.DataFrame(schema={name: columns[name].value_type for name in names})
     try:
         no_hands.select(expression)
     except pl.exceptions.PolarsError as error:
@@ -99,7 +99,7 @@ def _tree(expression: pl.Expr) -> Node:
     return json.loads(expression.meta.serialize(format="json"))
 
 
-def _is_claim(node: Node, known: Columns) -> bool:
+def _is_claim(node: Node, columns: Columns) -> bool:
     """Return whether an expression is yes or no, else it is a number.
 
     Raises `InputError` for a node that is not listed as one that looks at one hand alone, for an unknown column, and
@@ -107,69 +107,71 @@ def _is_claim(node: Node, known: Columns) -> bool:
     """
     kind, inner = _split(node)
     if kind == "Column":
-        if inner not in known:
-            raise InputError(f"unknown column {inner!r}; {nearest(inner, list(known))}")
-        return known[inner].boolean
+        if inner not in columns:
+            raise InputError(f"unknown column {inner!r}; {nearest(inner, list(columns))}")
+        return columns[inner].boolean
     if kind == "Literal":
         if not _path(inner).startswith((*_NUMBERS, _TRUE_OR_FALSE)):
             raise InputError("a value must be a number, true or false")
         return _path(inner).startswith(_TRUE_OR_FALSE)
     if kind == "BinaryExpr" and inner["op"] in (*_COMPARED, *_LOGICAL, *_ARITHMETIC):
-        return _is_claim_of_two(inner, known)
+        return _is_claim_of_two(inner, columns)
     if kind == "Ternary":
-        _all_claims([inner["predicate"]], known)
-        claims = [_is_claim(inner[branch], known) for branch in ("truthy", "falsy")]
+        _all_claims([inner["predicate"]], columns)
+        claims = [_is_claim(inner[branch], columns) for branch in ("truthy", "falsy")]
         _check_alike(claims, claims[0])
         return claims[0]
     if kind == "Cast" and _path(inner["dtype"]) in ("Literal.Int32", "Literal.Int64"):
-        _is_claim(inner["expr"], known)
+        _is_claim(inner["expr"], columns)
         return False
     if kind == "Cast" and _path(inner["dtype"]) == "Literal.Boolean":
-        return _all_claims([inner["expr"]], known)
+        return _all_claims([inner["expr"]], columns)
     if kind == "Function":
-        return _is_claim_of_function(inner, known)
+        return _is_claim_of_function(inner, columns)
     raise InputError(f"{_name(kind, inner)} is not allowed; allowed are {_ALLOWED}")
 
 
-def _is_claim_of_two(inner: Node, known: Columns) -> bool:
+def _is_claim_of_two(inner: Node, columns: Columns) -> bool:
     """Return whether an operator with two sides is yes or no."""
     operation = inner["op"]
-    claims = [_is_claim(inner[side], known) for side in ("left", "right")]
+    claims = [_is_claim(inner[side], columns) for side in ("left", "right")]
     wanted = claims[0] if operation in _COMPARED else operation in _LOGICAL
     _check_alike(claims, wanted)
     return operation not in _ARITHMETIC
 
 
-def _is_claim_of_function(inner: Node, known: Columns) -> bool:
+def _is_claim_of_function(inner: Node, columns: Columns) -> bool:
     """Return whether a function is yes or no; all but `not` are of numbers."""
     name, arguments = _path(inner["function"]), inner["input"]
     if name == "Boolean.Not":
-        return _all_claims([arguments[0]], known)
+        return _all_claims([arguments[0]], columns)
     if name.startswith(("Boolean.IsIn", "Sql.IsIn")) and _path(arguments[1]).startswith("Literal.Series"):
-        return not _all_numbers([arguments[0]], known)
+        return not _all_numbers([arguments[0]], columns)
     compares = name.removeprefix("Sql.Binary.") in _COMPARED
     if name not in _OF_NUMBERS and not compares:
         raise InputError(f"{_name('Function', inner)} is not allowed; allowed are {_ALLOWED}")
-    _all_numbers(arguments, known)
+    _all_numbers(arguments, columns)
     return compares
 
 
-def _all_claims(nodes: Sequence[Node], known: Columns) -> bool:
+def _all_claims(nodes: Sequence[Node], columns: Columns) -> bool:
     """Return that what stands here is yes or no; raise `InputError` if a node is a number."""
-    _check_alike([_is_claim(node, known) for node in nodes], True)
+    _check_alike([_is_claim(node, columns) for node in nodes], True)
     return True
 
 
-def _all_numbers(nodes: Sequence[Node], known: Columns) -> bool:
+def _all_numbers(nodes: Sequence[Node], columns: Columns) -> bool:
     """Return that what stands here is not yes or no; raise `InputError` if a node is."""
-    _check_alike([_is_claim(node, known) for node in nodes], False)
+    _check_alike([_is_claim(node, columns) for node in nodes], False)
     return False
 
 
 def _check_alike(claims: Sequence[bool], wanted: bool) -> None:
     """Raise `InputError` unless all are claims, or all are numbers, as wanted."""
-    if any(claim != wanted for claim in claims):
-        raise InputError("expected yes or no, got a number" if wanted else "expected a number, got yes or no")
+    if wanted and not all(claims):
+        raise InputError("expected yes or no, got a number")
+    if not wanted and any(claims):
+        raise InputError("expected a number, got yes or no")
 
 
 def _split(node: Node) -> tuple[str, Any]:
