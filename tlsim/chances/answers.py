@@ -44,8 +44,8 @@ class ValueRow(NamedTuple):
     """One row of a table: what stands in it beside the odds, and the values whose odds it shows."""
 
     keys: TableRow
-    values: Iterable[int]
-    among: Iterable[int] | None = None  # the values among which they count; `None`: all
+    values: Sequence[int]
+    among: Sequence[int] | None = None  # the values among which they count; `None`: all
 
 
 RowsOf: TypeAlias = Callable[[Sequence[int]], Iterable[ValueRow]]
@@ -249,8 +249,7 @@ def _samples(asks: Sequence[Ask]) -> list[Sample]:
     """Return what is sampled to answer questions, named by their numbers; all of a kind on the same deals."""
     kinds: dict[tuple[int, ...], list[int]] = {}
     for number, ask in enumerate(asks):
-        condition_id = id(ask.condition) if ask.condition else 0
-        kind = id(ask.setting), condition_id, min(ask.question.players or 1, 2), int(ask.is_slow)
+        kind = id(ask.setting), id(ask.condition), min(ask.question.players or 1, 2), int(ask.is_slow)
         kinds.setdefault(kind, []).append(number)
     samples = []
     for numbers in kinds.values():
@@ -288,10 +287,9 @@ def _row_of_values(ask: Ask, shown: ValueRow, exact: Exact, seen: Counter[int]) 
     """
     question, condition = ask.question, ask.condition
     share_dealt = condition.share if condition and question.given is None else 1.0
-    values = list(shown.values)
-    among = None if shown.among is None else list(shown.among)
-    k, n = (sum(seen[value] for value in counted) for counted in (values, seen if among is None else among))
-    chance = _exact_share(exact, values, among)
+    k = sum(seen[value] for value in shown.values)
+    n = seen.total() if shown.among is None else sum(seen[value] for value in shown.among)
+    chance = _exact_share(exact, shown.values, shown.among)
     row = estimate.proportion(k, n, ask.setting.level)
     row |= {name: row[name] * share_dealt for name in ("estimate", "se", "low", "high")}
     row["z"] = _z(row["estimate"], chance, _expected_se(chance, share_dealt, n) * share_dealt)
@@ -302,7 +300,7 @@ def _row_of_values(ask: Ask, shown: ValueRow, exact: Exact, seen: Counter[int]) 
     return ask.keys | shown.keys | exact_keys(chance) | row
 
 
-def _exact_share(exact: Exact, values: Iterable[int], among: Sequence[int] | None) -> Fraction | None:
+def _exact_share(exact: Exact, values: Sequence[int], among: Sequence[int] | None) -> Fraction | None:
     """Return the exact probability of some values among others; `None` where it is not known."""
     if isinstance(exact, str):
         return None
@@ -335,7 +333,9 @@ def _z(sampled: float, exact: Fraction | None, se: float) -> float | None:
         return None
     if se > 0:
         return (sampled - float(exact)) / se
-    return 0.0 if sampled == float(exact) else None
+    if sampled == float(exact):
+        return 0.0
+    return None
 
 
 def exact_keys(value: Fraction | None) -> TableRow:

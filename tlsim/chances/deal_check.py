@@ -109,7 +109,9 @@ def holm(p_values: list[float]) -> list[float]:
 def _groups(dealt: DealtHands) -> Groups:
     """Return the copies of each card by seat, and those that are not dealt if there are any."""
     undealt = np.int8(dealt.decks) - dealt.held.sum(axis=1, dtype=np.int8)
-    return np.concatenate([dealt.held, undealt[:, None]], axis=1) if undealt.any() else dealt.held
+    if not undealt.any():
+        return dealt.held
+    return np.concatenate([dealt.held, undealt[:, None]], axis=1)
 
 
 def _shares(groups: Groups, dealt: DealtHands) -> NDArray[np.float64]:
@@ -241,7 +243,7 @@ def _serial(groups: Groups, dealt: DealtHands) -> FairnessTest:
 def _repeats(dealt: DealtHands) -> FairnessTest:
     """Return whether a deal comes twice, which a fair shuffle never does in a lifetime."""
     n_repeated = dealt.n_deals - len({deal.tobytes() for deal in dealt.held})
-    return FairnessTest("repeated deals", float(n_repeated), None, 0.0 if n_repeated else 1.0, 0.0, "")
+    return FairnessTest("repeated deals", float(n_repeated), None, float(n_repeated == 0), 0.0, "")
 
 
 def _outliers(groups: Groups, dealt: DealtHands) -> pl.DataFrame:

@@ -56,8 +56,9 @@ def read(path: Path) -> DealtHands:
     lines = _lines_of(path)
     first_line = next((line for line in lines if line.strip()), "")
     is_json = first_line.lstrip().startswith("{")
+    read_deals = _json_deals if is_json else _csv_deals
     deals: list[NDArray[np.int8]] = []
-    for number, hands in _json_deals(path, lines) if is_json else _csv_deals(path, lines):
+    for number, hands in read_deals(path, lines):
         try:
             deals.append(_count(hands, n_seats=len(deals[0]) if deals else None))
         except InputError as error:

@@ -119,9 +119,10 @@ def asked(
 
 def _asked_at_table(events: Mapping[str, pl.Expr], at_table: str, setting: Setting) -> Iterator[Ask]:
     """Yield questions about how many players hold an event; about any of them for every number of players."""
-    any_player = at_table == "any"
-    rows = holds if any_player else each("holders")
-    players = setting.tables() if any_player else [setting.players]
+    rows: RowsOf = holds
+    players = setting.tables()
+    if at_table == "count":
+        rows, players = each("holders"), [setting.players]
     for (text, event), n in product(events.items(), players):
         yield Ask("odds", {"event": text, "players": n}, Question(event, None, n), rows, setting)
 
@@ -142,7 +143,9 @@ def _asked_of_hand(text: str, event: pl.Expr, given: pl.Expr | None, by: Column 
 def _rare(event: pl.Expr, setting: Setting) -> Condition | None:
     """Return what an event needs of ranks, if that is rare enough to deal hands that hold it."""
     needs = condition(event, setting.cards, setting.deck)
-    return needs if needs is not None and needs.share < _RARE else None
+    if needs is None or needs.share >= _RARE:
+        return None
+    return needs
 
 
 # ------------------------------------------------------------------------------------------------ of a rule set

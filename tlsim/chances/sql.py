@@ -176,7 +176,10 @@ def _check_alike(claims: Sequence[bool], wanted: bool) -> None:
 
 def _split(node: Node) -> tuple[str, Any]:
     """Return the kind of a node and what is in it."""
-    return next(iter(node.items())) if isinstance(node, dict) else (node, {})
+    if not isinstance(node, dict):
+        return node, {}
+    kind, inner = next(iter(node.items()))
+    return kind, inner
 
 
 def _path(value: Any) -> str:
@@ -185,10 +188,12 @@ def _path(value: Any) -> str:
     >>> _path({"Boolean": {"IsIn": {"nulls_equal": False}}})
     'Boolean.IsIn.nulls_equal'
     """
-    if isinstance(value, dict) and len(value) == 1:
-        key, inner = next(iter(value.items()))
-        return f"{key}.{_path(inner)}" if isinstance(inner, dict | str) else str(key)
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict) or len(value) != 1:
+        return ""
+    key, inner = next(iter(value.items()))
+    return f"{key}.{_path(inner)}" if isinstance(inner, dict | str) else str(key)
 
 
 def _name(kind: str, inner: Any) -> str:
@@ -199,7 +204,9 @@ def _name(kind: str, inner: Any) -> str:
         return names[kind]
     if kind == "BinaryExpr":
         return f"the operator {inner['op']}"
-    words = _path(inner.get("function", "")) if kind == "Function" else kind
+    words = kind
+    if kind == "Function":
+        words = _path(inner.get("function", ""))
     return re.sub(r"\W", " ", words).strip()
 
 

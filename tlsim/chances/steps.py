@@ -71,7 +71,7 @@ def states(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
     return {
         **{name: _fold(name, N, or_, [rank]) for rank, name in enumerate(RANK_NAMES[:twos])},
         "twos": _fold("twos", N, or_, [twos]),
-        "strength": lambda rank: N * rank + (pl.col("strength") if rank != ranks[0] else 0),
+        "strength": _total("strength", lambda rank: N * rank, ranks[0]),
         **{name: _fold(name, term.cast(pl.Int16), pl.Expr.add, ranks) for name, term in terms.items()},
         "red_twos": _fold("red_twos", RED, or_, [twos]),
         "holds_3s": _fold("holds_3s", SPADES > 0, or_, [0]),
@@ -97,6 +97,15 @@ def _fold(name: str, term: pl.Expr, merge: Callable[[pl.Expr, pl.Expr], pl.Expr]
         if rank not in ranks:
             return pl.col(name)
         return term if rank == ranks[0] else merge(pl.col(name), term)
+
+    return step
+
+
+def _total(name: str, term: Callable[[Rank], pl.Expr], first: Rank) -> Step:
+    """Return the step of a state that adds up a term of each rank, from the first one on."""
+
+    def step(rank: Rank) -> pl.Expr:
+        return term(rank) if rank == first else pl.col(name) + term(rank)
 
     return step
 
@@ -173,7 +182,7 @@ def _fewest(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
     """Return the states of the fewest plays that shed a hand: that of `chances.fewest_plays`, and the plays so far."""
     ranks, below = order(rules, deck), RankUse(straights=True, doubles=True, most=4)
     twos = RankUse(rules.straight_twos, rules.double_straight_twos, 4 if rules.quad_twos else 3)
-    uses = tuple(below if rank < deck.ranks - 1 else twos for rank in ranks)
+    uses = (twos, *[below] * (deck.ranks - 1))
     straights = RunLengths(rules.straight_min, deck.ranks)
     doubles = RunLengths(MIN_DOUBLE_STRAIGHT, rules.double_straight_max)
 
@@ -182,8 +191,5 @@ def _fewest(rules: Rules, cards: int, deck: Deck) -> dict[str, Step]:
         before = pl.col("shedding").cast(pl.Int32) * (deck.copies + 1) if rank != ranks[0] else 0
         return pl.lit(pl.Series(getattr(reading, what).ravel())).gather(before + N)
 
-    def plays(rank: Rank) -> pl.Expr:
-        here = look_up("plays", rank)
-        return here if rank == ranks[0] else pl.col("fewest_plays") + here
-
+    plays = _total("fewest_plays", lambda rank: look_up("plays", rank), ranks[0])
     return {"shedding": lambda rank: look_up("after", rank), "fewest_plays": plays}

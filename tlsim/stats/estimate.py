@@ -129,8 +129,10 @@ def share(total: int, squares: int, n: int, level: float, most: int) -> TableRow
 
 def _within(row: TableRow) -> TableRow:
     """Return a row of a share, which is never beyond 0 and 1; the method says that it is one."""
-    method = "share" if row["method"] in ("mean", "ratio") else row["method"]
-    return row | {"low": max(row["low"], 0.0), "high": min(row["high"], 1.0), "method": method}
+    bounded = row | {"low": max(row["low"], 0.0), "high": min(row["high"], 1.0)}
+    if row["method"] in ("mean", "ratio"):
+        bounded["method"] = "share"
+    return bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +161,15 @@ class Ratio:
         x, y, n = self.x, self.y, self.n
         if most is not None and self.yy == most * y:
             return mean(x, self.xx, y // most, level, most)
-        if y == 0 or n == 1:
-            value = x / y if y else math.nan
-            return _row(value, math.nan, _NO_INTERVAL, level, n, "one unit" if n == 1 else "ratio")
+        value = x / y if y else math.nan
+        if n == 1:
+            return _row(value, math.nan, _NO_INTERVAL, level, n, "one unit")
+        if y == 0:
+            return _row(value, math.nan, _NO_INTERVAL, level, n, "ratio")
         spread = self.xx * y * y - 2 * self.xy * x * y + self.yy * x * x  # y**2 times the sum of (x - R y)**2
         se = math.sqrt(spread / (y * y) * n / (n - 1)) / y
         half = t_quantile(level, n) * se
-        return _row(x / y, se, (x / y - half, x / y + half), level, n, "ratio" if spread else "identical")
+        return _row(value, se, (value - half, value + half), level, n, "ratio" if spread else "identical")
 
     def share(self, level: float) -> TableRow:
         """Return x/y, a share of y occasions; Wilson's interval of so many where it is 0 or 1 and has no spread."""

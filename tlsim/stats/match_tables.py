@@ -155,8 +155,8 @@ def tables(plan: Plan, tally: NDArray[np.int64], level: float = 0.95) -> dict[st
         "match": sums.match(),
         "streaks": sums.streaks(),
         "first_hand": sums.roles(),
-        **({"running": sums.running()} if len(plan.distinct) > 1 else {}),
-        "money": sums.money(),
-        "quantiles": sums.quantiles(),
     }
+    if len(plan.distinct) > 1:
+        rows["running"] = sums.running()
+    rows |= {"money": sums.money(), "quantiles": sums.quantiles()}
     return tables_of_hands.tables(plan, tally[:, : sums.start], level) | tables_of_hands.frames(rows)
