@@ -100,7 +100,7 @@ WRONG = {
     "unknown event": ("odds dragn", "event 'dragn': unknown column; did you mean dragon?"),
     "unknown column": ("odds --where twoss>1", "where 'twoss>1': unknown column 'twoss'; did you mean twos?"),
     "an aggregate": ("odds --where sum(twos)>1", "an aggregate is not allowed"),
-    "a number for an event": ("odds --given twos dragon", "given 'twos': is a number, not yes or no"),
+    "a number for an event": ("odds --given twos dragon", "given 'twos': a number, not yes or no"),
     "no expression": ("odds --where twos>", "where 'twos>': not an SQL expression"),
     "a condition alone": ("odds --given chop", "an event, where or by is needed"),
     "a figure of another kind": ("odds dragon --plot x.pdf", "written as .png or .svg"),

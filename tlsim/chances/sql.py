@@ -80,7 +80,7 @@ def _checked(text: str, columns: Columns) -> pl.Expr:
     if not names:
         raise InputError(f"names no column; the columns are {', '.join(columns)}")
     if not is_claim:
-        raise InputError("is a number, not yes or no: compare it, as in 'twos >= 2'")
+        raise InputError("a number, not yes or no: compare it, as in 'twos >= 2'")
     no_hands = pl.DataFrame(schema={name: columns[name].value_type for name in names})
     try:
         no_hands.select(expression)
