@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import tlsim
 from tlsim.chances.deal_check import check, holm
-from tlsim.chances.deal_files import Dealt, read
+from tlsim.chances.deal_files import DealtHands, read
 from tlsim.cli import main
 from tlsim.engine.bulk import Deals
 from tlsim.errors import InputError
@@ -26,22 +26,22 @@ ALPHA = 0.01
 Deck = list[int]
 
 
-def fair(decks: int, players: int, cards: int, n: int, seed: int) -> Dealt:
+def fair(decks: int, players: int, cards: int, n: int, seed: int) -> DealtHands:
     hands = Deals(decks, players, cards, seed).hands(0, n)
     held = ((hands[:, :, None] >> np.arange(52)) & 1).sum(axis=0).astype(np.int8)
-    return Dealt(held.reshape(n, players, 52), cards, decks)
+    return DealtHands(held.reshape(n, players, 52), cards, decks)
 
 
-def unfair(deal: Callable[[random.Random], list[Deck]], n: int) -> Dealt:
+def unfair(deal: Callable[[random.Random], list[Deck]], n: int) -> DealtHands:
     rng = random.Random(7)
     held = np.zeros((n, 4, 52), np.int8)
     for k in range(n):
         for seat, hand in enumerate(deal(rng)):
             held[k, seat, hand] = 1
-    return Dealt(held, 13, 1)
+    return DealtHands(held, 13, 1)
 
 
-def failed(dealt: Dealt) -> set[str]:
+def failed(dealt: DealtHands) -> set[str]:
     tests, _ = check(dealt, RULES, ALPHA)
     return {row["test"] for row in tests.to_dicts() if not row["fair"]}
 
@@ -122,8 +122,8 @@ def test_dependent_deals_are_found() -> None:
     dealt = fair(1, 4, 13, 400, 1)
     swapped = dealt.held.copy()
     swapped[1::2, :, :20] = swapped[::2, :, :20]  # the lower cards stay where they were
-    assert "serial dependence" in failed(Dealt(swapped, 13, 1))
-    assert "repeated deals" in failed(Dealt(np.concatenate([dealt.held, dealt.held[:1]]), 13, 1))
+    assert "serial dependence" in failed(DealtHands(swapped, 13, 1))
+    assert "repeated deals" in failed(DealtHands(np.concatenate([dealt.held, dealt.held[:1]]), 13, 1))
 
 
 # ---------------------------------------------------------------------------------------------- fair deals
@@ -196,13 +196,13 @@ BAD = {
     "missing": (None, "No such file"),
     "empty": ("", "no deals"),
     "no card": ("3S 4S,5S 6S\n3S XX,5S 6S\n", "line 2: unknown card 'XX'"),
-    "a hand too many": ("3S 4S,5S 6S\n3S,4S,5S\n", "line 2: 3 hands, where the first deal has 2"),
-    "unequal hands": ("3S 4S,5S\n", "hands of 1 to 2 cards"),
-    "three copies": ("3S 3S,3S 4S\n", "a card is dealt 3 times"),
-    "no transcript": ('{"hans": []}\n', "line 1: it is no transcript"),
-    "broken JSON": ('{"hands": [["3S"], ["4S"]]}\n{"hands"\n', "line 2: it is no transcript"),
+    "a hand too many": ("3S 4S,5S 6S\n3S,4S,5S\n", "line 2: 3 hands, but the first deal has 2"),
+    "unequal hands": ("3S 4S,5S\n", "all hands must have as many cards, but they have 1 to 2"),
+    "three copies": ("3S 3S,3S 4S\n", "one is dealt 3 times in a deal"),
+    "no transcript": ('{"hans": []}\n', "line 1: not a transcript"),
+    "broken JSON": ('{"hands": [["3S"], ["4S"]]}\n{"hands"\n', "line 2: not a transcript"),
     "a cell short": ("deal,seat,cards\n1,0\n", "line 2: 2 cells under 3 names"),
-    "too few": ("3S 4S,5S 6S\n" * 5, "5 deals: at least 30"),
+    "too few": ("3S 4S,5S 6S\n" * 5, "at least 30 deals, got 5"),
 }
 
 

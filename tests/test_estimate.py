@@ -32,7 +32,7 @@ def test_mean() -> None:
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
 def test_quantiles_of_students_t(level: float) -> None:
     for n in (2, 30, 100, 101, 102, 300, 1000, 10**6):
-        assert estimate._t_quantile(level, n) == pytest.approx(stdtrit(n - 1, (1 + level) / 2), rel=1e-8)
+        assert estimate.t_quantile(level, n) == pytest.approx(stdtrit(n - 1, (1 + level) / 2), rel=1e-8)
 
 
 def test_what_has_no_spread_says_so() -> None:

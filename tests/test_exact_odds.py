@@ -16,7 +16,7 @@ from odds_by_sight import Card, cards_of, look
 
 from tlsim.chances.columns import ONE_DECK, Deck, columns
 from tlsim.chances.exact_hands import joint, mean_leads, probability
-from tlsim.chances.exact_tables import deals, holders, lowest_card, lowest_card_holder, shared, undealt
+from tlsim.chances.exact_tables import holders, lowest_card, lowest_card_holder, number_of_deals, shared, undealt
 from tlsim.engine.bulk import fill
 from tlsim.errors import InputError, OutOfReach
 from tlsim.rules.ruleset import Rules
@@ -64,7 +64,7 @@ def test_a_condition() -> None:
     assert probability(col("twos") == 4, SOUTHERN, 13, given=col("twos") >= 3) == Fraction(
         comb(48, 9), 4 * comb(48, 10) + comb(48, 9)
     )
-    with pytest.raises(InputError, match="no hand is as given"):
+    with pytest.raises(InputError, match="no hand of this size"):
         probability(col("twos") == 4, SOUTHERN, 13, given=col("twos") == 5)
 
 
@@ -84,8 +84,8 @@ def test_what_there_is_not() -> None:
     with pytest.raises(OutOfReach, match="20 cards from 104"):
         joint(["legal_leads"], SOUTHERN, 20, TWO_DECKS)
     with pytest.raises(OutOfReach, match="4 players"):
-        shared(col("quads") >= 1, SOUTHERN, 4, 13, most=1000)
-    with pytest.raises(InputError, match="5 hands of 13 cards: there are 52"):
+        shared(col("quads") >= 1, SOUTHERN, 4, 13, max_numbers=1000)
+    with pytest.raises(InputError, match="5 hands of 13 cards are 65 cards, but the deck has 52"):
         shared(col("quads") >= 1, SOUTHERN, 5, 13)
 
 
@@ -292,7 +292,7 @@ def test_tables_of_small_decks(deck: Deck, cards: int, players: int) -> None:
             count = np.bincount(place.reshape(-1), count[rows], len(used)).astype(np.int64)
             exact.append(int(count.sum()))
         shares = shared(event, rules, players, cards, deck)
-        assert shares[1:] == [Fraction(n, deals(k, cards, deck)) for k, n in enumerate(exact, 1)], str(event)
+        assert shares[1:] == [Fraction(n, number_of_deals(k, cards, deck)) for k, n in enumerate(exact, 1)], str(event)
 
 
 def test_holders_of_a_small_deck_deal_by_deal() -> None:
@@ -333,8 +333,8 @@ def test_one_player_of_the_table_is_one_hand(variant: str, cards: int, deck: Dec
 def test_one_colour_at_the_table() -> None:
     shares = shared(col("one_colour"), SOUTHERN, 4, 13)
     halves = comb(26, 13)  # ways to split a colour in two hands; three hands of one colour do not fit
-    assert shares[2] == Fraction(2 * halves + 2 * halves**2, deals(2, 13))
-    assert shares[4] == Fraction(6 * halves**2, deals(4, 13))
+    assert shares[2] == Fraction(2 * halves + 2 * halves**2, number_of_deals(2, 13))
+    assert shares[4] == Fraction(6 * halves**2, number_of_deals(4, 13))
 
 
 def test_southern_table() -> None:

@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 from odds_by_sight import look, number_of_leads
 
-from tlsim.chances.columns import Deck, columns, states
+from tlsim.chances.columns import Deck, columns
 from tlsim.chances.exact_hands import joint
+from tlsim.chances.sample import CLAIM_PREFIXES
+from tlsim.chances.steps import states
 from tlsim.engine.bulk import Deals, features, fill
 from tlsim.rules.variantfiles import parse_variant
 
@@ -46,7 +48,7 @@ def test_features_of_random_hands(decks: int, cards: int, variant: str) -> None:
     names = list(features(rules))
     found = pl.DataFrame(dict(zip(names, fill(names, rules, hands), strict=True)))
     known = columns(rules, cards, deck)
-    claims = [name for name in names if name.startswith(("any_", "holds_", "no_", "low_"))]
+    claims = [name for name in names if name.startswith(CLAIM_PREFIXES)]
     found = found.with_columns(pl.col(claims).cast(bool)).select(**{name: c.value for name, c in known.items()})
     for hand, row in zip(chosen, found.iter_rows(named=True), strict=True):
         seen = look(hand, rules, deck) | {"legal_leads": number_of_leads(hand, rules)}

@@ -11,7 +11,7 @@ import pytest
 
 import tlsim
 from tlsim.chances.columns import Deck, columns
-from tlsim.chances.query import condition, parse
+from tlsim.chances.sql import condition, parse
 from tlsim.errors import InputError
 from tlsim.rules.variantfiles import parse_variant
 
@@ -56,36 +56,36 @@ BAD = {
     "cards > 3": "unknown column 'cards'",
     "twos": "not yes or no",
     "twos + 1": "not yes or no",
-    "twos >": "no SQL expression",
-    "": "no SQL expression",
-    "*": "no SQL expression",
-    "twos > 1; select 1": "no SQL expression",
-    "select twos > 1 from self": "no SQL expression",
-    "random() > 1": "no SQL expression",
-    "read_csv('x') > 1": "no SQL expression",
+    "twos >": "not an SQL expression",
+    "": "not an SQL expression",
+    "*": "not an SQL expression",
+    "twos > 1; select 1": "not an SQL expression",
+    "select twos > 1 from self": "not an SQL expression",
+    "random() > 1": "not an SQL expression",
+    "read_csv('x') > 1": "not an SQL expression",
     "sum(twos) > 3": "an aggregate",
     "max(twos) > 3": "an aggregate",
     "count(*) > 1": "an aggregate",
     "first(twos) > 1": "an aggregate",
-    "sum(twos) over () > 3": "not worked out hand by hand",
-    "rank() over (order by twos) > 1": "not worked out hand by hand",
-    "row_number() > 1": "not worked out hand by hand",
-    "lag(twos) over (order by threes) > 1": "not worked out hand by hand",
+    "sum(twos) over () > 3": "is not allowed",
+    "rank() over (order by twos) > 1": "is not allowed",
+    "row_number() > 1": "is not allowed",
+    "lag(twos) over (order by threes) > 1": "is not allowed",
     "twos > (select 1)": "a subquery",
     "exists (select 1)": "a subquery",
-    "twos as x": "AS is not worked out",
-    "columns('.*') > 1": "not worked out hand by hand",
-    "1 = 1": "it names no column",
-    "true": "it names no column",
-    "twos > 'a'": "neither true nor false",
-    "twos like 'a%'": "not worked out hand by hand",
-    "twos is null": "not worked out hand by hand",
-    "twos / 2 > 1": "not worked out hand by hand",
-    "case when twos > 1 then true end": "neither true nor false",
-    "not twos": "a number where yes or no must be",
-    "chop > 1": "a number where yes or no must be",
-    "chop and twos": "a number where yes or no must be",
-    "twos > true": "yes or no where a number must be",
+    "twos as x": "AS is not allowed",
+    "columns('.*') > 1": "is not allowed",
+    "1 = 1": "names no column",
+    "true": "names no column",
+    "twos > 'a'": "must be a number, true or false",
+    "twos like 'a%'": "is not allowed",
+    "twos is null": "is not allowed",
+    "twos / 2 > 1": "is not allowed",
+    "case when twos > 1 then true end": "must be a number, true or false",
+    "not twos": "expected yes or no, got a number",
+    "chop > 1": "expected yes or no, got a number",
+    "chop and twos": "expected yes or no, got a number",
+    "twos > true": "expected a number, got yes or no",
     "twos in ('a')": "",
 }
 
@@ -128,7 +128,7 @@ def test_a_condition() -> None:
     assert 0.01 < row["acceptance"] < 0.2
     assert row["n"] == round(row["acceptance"] * DEALS)
     assert abs(row["z"]) < 4
-    with pytest.raises(InputError, match="no hand is as given"):
+    with pytest.raises(InputError, match="no hand of this size"):
         rows("dragon", given="twos > 4")
 
 

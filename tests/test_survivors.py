@@ -12,7 +12,7 @@ from table_play import payoffs, play, stream_of, written
 
 from tlsim import kit
 from tlsim.chances.columns import Deck, columns
-from tlsim.chances.query import condition, parse
+from tlsim.chances.sql import condition, parse
 from tlsim.engine import tally
 from tlsim.errors import InputError
 from tlsim.play import matches
@@ -181,7 +181,7 @@ def test_every_coefficient_of_students_t() -> None:
         y = z * z
         fifth = z * (27 * y**5 + 339 * y**4 + 930 * y**3 - 1782 * y**2 - 765 * y + 17955) / 368640
         exact = float(stdtrit(v, (1 + level) / 2))
-        assert estimate._t_quantile(level, v + 1) + fifth / v**5 == pytest.approx(exact, rel=error, abs=0), level
+        assert estimate.t_quantile(level, v + 1) + fifth / v**5 == pytest.approx(exact, rel=error, abs=0), level
 
 
 def test_comparisons_mirrored() -> None:

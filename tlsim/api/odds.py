@@ -166,15 +166,15 @@ def _setting(variant: str, players: int | None, deals: int, seed: int | None, th
 
 def _asks(request: _Request, setting: "Setting") -> "list[Ask]":
     """Return the questions; none for the tables of a rule set."""
-    from tlsim.chances import query, questions
+    from tlsim.chances import questions, sql
     from tlsim.chances.columns import columns
 
     available = columns(setting.rules, setting.cards, setting.deck)
     named = [_column(text, available, "event") for text in request.events]
-    events = {column.name: query.parse(column.name, available, "event") for column in named if column.boolean}
+    events = {column.name: sql.parse(column.name, available, "event") for column in named if column.boolean}
     if request.where is not None:
-        events[request.where] = query.parse(request.where, available, "where")
-    condition = None if request.given is None else query.parse(request.given, available, "given")
+        events[request.where] = sql.parse(request.where, available, "where")
+    condition = None if request.given is None else sql.parse(request.given, available, "given")
     by = None if request.by is None else _column(request.by, available, "by")
     numbers = [column for column in named if not column.boolean]
     if numbers and (by is not None or request.at_table):

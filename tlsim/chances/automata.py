@@ -1,7 +1,8 @@
-"""Classes of a hand that is dealt rank by rank, as far as an event tells them apart.
+"""Sort the hands that are dealt rank by rank into classes, by what an event still depends on.
 
-Two states of a hand are one class when the same cards still to come decide the event alike: the classes are those of
-the smallest automaton that accepts the hands which hold it (Myhill and Nerode). They are found from the last rank back.
+Two states of a hand are one class when the same cards to come decide the event alike. So the classes are the states of
+the smallest automaton that accepts the hands which hold the event (Myhill and Nerode). They are worked out from the
+last rank back to the first.
 """
 
 import dataclasses
@@ -16,20 +17,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tlsim.chances.columns import Deck, Update, find, plan
+from tlsim.chances.columns import Deck, find
+from tlsim.chances.steps import Update, plan
 from tlsim.errors import OutOfReach
 from tlsim.rules.ruleset import Rules
 
 Ints = NDArray[np.integer[Any]]
 Ways = tuple[list[int], pl.DataFrame]  # to draw from a rank: `Deck.branches`
 
-MOST_STATES = 100_000  # of a hand before classes are found
-FALSE, DONE = 0, 1  # the classes of hands that cannot hold the event any more, and of those that hold it and are dealt
+MAX_STATES = 100_000  # of a hand after a rank, before classes are made of them
+FALSE = 0  # the class of the hands that cannot hold the event any more
+DONE = 1  # the class of the hands that hold it and are dealt
+_N_FIXED = 2  # these two; the other classes have the numbers from here on
+_NO_HAND = -1  # stands for a state after a draw that no hand can make
+_KEY_LIMIT = 2**63  # keys of rows are int64
 
 
 @dataclasses.dataclass(frozen=True)
 class Classes:
-    """What is known of the classes before the first rank, or after a rank. Class 2 is the first real one."""
+    """The facts of each class before the first rank, or after a rank, by its number."""
 
     cards: Ints  # (classes,): cards drawn so far
     sure: NDArray[np.bool_]  # (classes,): holds the event, whatever comes
@@ -61,24 +67,33 @@ class Automaton:
 
 
 def automaton(event: pl.Expr, rules: Rules, cards: int, deck: Deck) -> Automaton:
-    """Return the automaton of an event, an expression over hand columns; raise `InputError` for an unknown column."""
+    """Return the automaton of an event, an expression over hand columns.
+
+    Raises
+    ------
+    InputError
+        For an unknown column.
+    OutOfReach
+        For more states than are sorted into classes.
+    """
     asked = find(event.meta.root_names(), rules, cards, deck)
     values = {name: column.value for name, column in asked.items()}
     steps = plan(values.values(), rules, cards, deck)
     ways = [deck.branches(fields) for fields, _ in steps]
     moves, last = _unfold([updates for _, updates in steps], ways, cards, deck)
     holds = last.with_columns(**values).with_columns(holds=event)["holds"].to_numpy()
-    numbers = np.where(holds, 2, FALSE)
-    known = [(np.array([0, 0, cards]), np.array([False, False, True]))]
-    leads: list[Ints] = []
-    for before, to in reversed(moves):
-        numbers, goes_to, *of_classes = _classes(np.where(to < 0, -1, numbers[to]), before, known[0][1])
+    class_of = np.where(holds, _N_FIXED, FALSE)  # after the last rank all that hold the event are one class
+    facts = [(np.array([0, 0, cards]), np.array([False, False, True]))]  # by rank: cards drawn, whether sure
+    leads: list[Ints] = []  # by rank: the class after each way, (classes, ways)
+    for cards_before, to in reversed(moves):
+        to_class = np.where(to < 0, _NO_HAND, class_of[to])
+        class_of, goes_to, drawn, sure = _classes(to_class, cards_before, facts[0][1])
         leads.insert(0, goes_to)
-        known.insert(0, (of_classes[0], of_classes[1]))
-    start = int(numbers[0])
-    mirrors = _mirrors(start, leads, [len(drawn) for drawn, _ in known], ways)
-    draws = [_list_draws(goes_to, *way) for goes_to, way in zip(leads, ways, strict=True)]
-    return Automaton(start, [Classes(*of, mirror) for of, mirror in zip(known, mirrors, strict=True)], draws)
+        facts.insert(0, (drawn, sure))
+    start = int(class_of[0])
+    mirrors = _mirrors(start, leads, [len(drawn) for drawn, _ in facts], ways)
+    classes = [Classes(drawn, sure, mirror) for (drawn, sure), mirror in zip(facts, mirrors, strict=True)]
+    return Automaton(start, classes, [_list_draws(goes_to, *way) for goes_to, way in zip(leads, ways, strict=True)])
 
 
 def _unfold(
@@ -96,34 +111,38 @@ def _unfold(
         fields = {name: column.to_numpy() for name, column in zip(branches.columns, branches, strict=True)}
         drawn = states["cards"][:, None] + fields["n"]
         hand, way = np.nonzero((drawn >= cards - left) & (drawn <= cards))
-        known = {name: values[hand] for name, values in states.items()}
-        known |= {name: values[way] for name, values in fields.items()}
-        moved = {"cards": drawn[hand, way]}
+        before = {name: values[hand] for name, values in states.items()}
+        before |= {name: values[way] for name, values in fields.items()}
+        after = {"cards": drawn[hand, way]}
         if update:
-            frame = pl.DataFrame(known).with_columns(**update)
-            moved |= {name: frame[name].to_numpy() for name in update}
-        first, number = _distinct(moved.values())
-        if len(first) > MOST_STATES:
-            raise OutOfReach(f"an exact count for a table would need more than {MOST_STATES:,} states of a hand")
-        to = np.full(drawn.shape, -1)
+            frame = pl.DataFrame(before).with_columns(**update)
+            after |= {name: frame[name].to_numpy() for name in update}
+        first, number = _distinct(after.values())
+        if len(first) > MAX_STATES:
+            raise OutOfReach(f"an exact count for a table would need more than {MAX_STATES:,} states of a hand")
+        to = np.full(drawn.shape, _NO_HAND)
         to[hand, way] = number
         moves.append((states["cards"], to))
-        states = {name: values[first] for name, values in moved.items()}
+        states = {name: values[first] for name, values in after.items()}
     return moves, pl.DataFrame(states)
 
 
 def _distinct(columns: Iterable[NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return a place of each different row of small integers, and for each row the number of those that it equals."""
+    """Return where each different row of small integers first stands, and for each row the number of its equals.
+
+    >>> _distinct([np.array([5, 3, 5]), np.array([0, 1, 0])])
+    (array([1, 0]), array([1, 0, 1]))
+    """
     keys: Ints = np.zeros(1, np.int64)
-    most = 1
+    n_keys = 1
     for column in columns:
         values = column.astype(np.int64)
         values -= values.min()
         size = 1 + int(values.max())
-        if most * size >= 2**63:  # few of so many keys are there
+        if n_keys * size >= _KEY_LIMIT:  # few of so many keys are there
             keys = np.unique(keys, return_inverse=True)[1]
-            most = 1 + int(keys.max())
-        keys, most = keys * size + values, most * size
+            n_keys = 1 + int(keys.max())
+        keys, n_keys = keys * size + values, n_keys * size
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
     return first, number
 
@@ -131,36 +150,40 @@ def _distinct(columns: Iterable[NDArray[Any]]) -> tuple[Ints, Ints]:
 def _classes(to: Ints, cards: Ints, sure_after: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
     """Return the class of each state before a rank; for each class where each way leads, cards drawn, whether sure.
 
-    `to` has the class after each way from each state, -1 where there is no such hand.
+    `to` has the class after each way from each state, -1 where there is no such hand. States are one class when they
+    have as many cards, and each way leads from them to the same class. All that are sure are one class of their size.
     """
     lost: NDArray[np.bool_] = np.all(to <= FALSE, axis=1)
     sure = np.all((to < 0) | sure_after[to], axis=1) & ~lost
     rows = np.column_stack([cards, sure, np.where(sure[:, None], FALSE, np.maximum(to, FALSE))])
     distinct, number = np.unique(rows[~lost], axis=0, return_inverse=True)
-    numbers = np.full(len(to), FALSE)
-    numbers[~lost] = 2 + number.reshape(-1)
-    known = np.vstack([np.zeros((2, rows.shape[1]), np.int64), distinct])
-    return numbers, known[:, 2:], known[:, 0], known[:, 1] > 0
+    class_of = np.full(len(to), FALSE)
+    class_of[~lost] = _N_FIXED + number.reshape(-1)
+    of_classes = np.vstack([np.zeros((_N_FIXED, rows.shape[1]), np.int64), distinct])
+    return class_of, of_classes[:, 2:], of_classes[:, 0], of_classes[:, 1] > 0
 
 
 def _mirrors(start: int, leads: list[Ints], n_classes: list[int], ways: list[Ways]) -> list[Ints]:
-    """Return the mirror of each class, before the first rank and after each."""
+    """Return the mirror of each class, before the first rank and after each: its class with red and black changed.
+
+    Arrays are empty where no class has another mirror than itself, or where the event depends on the colour.
+    """
     none: list[Ints] = [np.zeros(0, np.int64)] * len(n_classes)
     groups = [sizes for sizes, _ in ways if len(sizes) > 1]
     if not groups or any(len(sizes) > 2 or sizes[0] != sizes[1] for sizes in groups):
         return none  # suits do not matter, or not only by their colour
-    found: list[Ints] = [np.array([FALSE, DONE, start])]
+    mirrors: list[Ints] = [np.array([FALSE, DONE, start])]
     for goes_to, size, (sizes, _) in zip(leads, n_classes[1:], ways, strict=True):
         swapped = np.arange(goes_to.shape[1]).reshape([n + 1 for n in sizes]).T.ravel()
-        reached = np.flatnonzero(found[-1])
-        to, other = goes_to[reached], goes_to[found[-1][reached]][:, swapped]
+        reached = np.flatnonzero(mirrors[-1])
+        to, other = goes_to[reached], goes_to[mirrors[-1][reached]][:, swapped]
         mirror = np.zeros(size, np.int64)
         mirror[to] = other
         mirror[DONE] = DONE
         if (mirror[to] != other).any():
-            return none  # the event tells red from black
-        found.append(mirror)
-    return found
+            return none  # the event depends on the colour
+        mirrors.append(mirror)
+    return mirrors
 
 
 def _list_draws(goes_to: Ints, sizes: list[int], branches: pl.DataFrame) -> Draws:
@@ -179,10 +202,10 @@ def _list_draws(goes_to: Ints, sizes: list[int], branches: pl.DataFrame) -> Draw
 
 @functools.cache
 def _draws_of(sizes: tuple[int, ...], drawn: tuple[tuple[int, ...], ...]) -> tuple[Ints, Ints]:
-    """Return for each set gone and each way to draw the number of the set gone after, -1 for none, and of the ways."""
+    """Return for each set gone and each way to draw: the number of the set gone after (-1: none), and of the ways."""
     numbers = {gone: number for number, gone in enumerate(drawn)}
     after, ways = np.zeros((2, len(drawn), len(drawn)), np.int64)
     for (i, gone), (j, way) in product(enumerate(drawn), repeat=2):
-        after[i, j] = numbers.get(tuple(map(add, gone, way)), -1)
+        after[i, j] = numbers.get(tuple(map(add, gone, way)), _NO_HAND)
         ways[i, j] = prod(map(comb, map(sub, sizes, gone), way))
     return after, ways

@@ -1,26 +1,28 @@
-"""What `tlsim odds` is asked: the questions of a user, and those of a rule set, as rows of tables."""
+"""Write what `tlsim odds` is asked as questions: those of a user, and those of a rule set, each as rows of tables."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import polars as pl
 
-from tlsim.chances.answers import Ask, Progress, Row, RowsOf, Setting, answer, exact_keys
+from tlsim.chances.answers import Ask, Progress, RowsOf, Setting, ValueRow, answer, exact_keys
 from tlsim.chances.columns import Column, Deck, columns
 from tlsim.chances.exact_hands import mean_leads
-from tlsim.chances.query import OF_RANKS, Condition, condition
 from tlsim.chances.sample import LowestCard, Question
+from tlsim.chances.sql import OF_RANKS, Condition, condition
 from tlsim.rules.cards import names
 from tlsim.rules.ruleset import deal_of, player_counts
+from tlsim.stats.estimate import TableRow
 
 _EFFORT = 0.2  # of many exact counts at once; what is out of reach then may be counted when it is asked for alone
-_RARE = 0.1  # hands that hold a condition: fewer, and they are dealt so that they do
+_RARE = 0.1  # share of hands that hold a condition below which hands are dealt so that they do
+_MAX_HOLDERS = 98  # more than any table has players
 _LEADS = [0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200]  # where the bins of the number of legal leads start
-_LOWEST = 4  # cards that may be the lowest one dealt, of which each has a row
-_Z_COUNTS = 20  # seen and not seen, at least, expected for a z to be looked at among others
+_N_LOWEST = 4  # cards that may be the lowest one dealt, of which each has a row
+_Z_COUNTS = 20  # seen and not seen, at least, for a z to be looked at among others
 
 # What some player may hold, besides instant wins and chops.
 _AT_LEAST = {
@@ -38,40 +40,58 @@ _AT_LEAST_SAMPLED = {
 # ------------------------------------------------------------------------------------------------ rows of an answer
 
 
-def holds(_: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
+def holds(_: Sequence[int]) -> Iterable[ValueRow]:
     """Yield the one row of an event: it holds, or some player holds it."""
-    yield {}, range(1, 99), None
+    yield ValueRow({}, range(1, _MAX_HOLDERS + 1))
 
 
-def each(column: Column | str, event: bool = False) -> RowsOf:
-    """Return rows, one for each value of a column; with `event` odds among them: values are twice theirs, or 1 more."""
-    name, boolean = (column, False) if isinstance(column, str) else (column.name, column.boolean)
+def each(column: Column | str) -> RowsOf:
+    """Return rows, one for each value of a column, or of a number with this name."""
 
-    def rows(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], Iterable[int] | None]]:
-        for value in sorted({v // 2 for v in values}) if event else values:
-            key = {name: bool(value) if boolean else value}
-            yield (key, [2 * value + 1], [2 * value, 2 * value + 1]) if event else (key, [value], None)
+    def rows(values: Sequence[int]) -> Iterable[ValueRow]:
+        for value in values:
+            yield ValueRow(_key_of(column, value), [value])
 
     return rows
+
+
+def event_by(column: Column) -> RowsOf:
+    """Return rows, one for each value of a column: the odds of an event among the hands that have it.
+
+    The question gives 2 * value + 1 to a hand that holds the event, and 2 * value to another.
+    """
+
+    def rows(values: Sequence[int]) -> Iterable[ValueRow]:
+        for value in sorted({both // 2 for both in values}):
+            yield ValueRow(_key_of(column, value), [2 * value + 1], [2 * value, 2 * value + 1])
+
+    return rows
+
+
+def _key_of(column: Column | str, value: int) -> TableRow:
+    """Return a value as a row shows it."""
+    if isinstance(column, str):
+        return {column: value}
+    return {column.name: bool(value) if column.boolean else value}
 
 
 def bins(name: str, starts: Sequence[int]) -> RowsOf:
     """Return rows, one for each range of values that begins at one of `starts`."""
 
-    def rows(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
+    def rows(values: Sequence[int]) -> Iterable[ValueRow]:
         for low, high in zip(starts, [*starts[1:], max(values) + 1], strict=True):
             if any(low <= value < high for value in values):
-                yield {name: f"{low}–{high - 1}" if high in starts else f"{low}+"}, range(low, high), None
+                yield ValueRow({name: f"{low}–{high - 1}" if high in starts else f"{low}+"}, range(low, high))
 
     return rows
 
 
-def lowest_cards(values: Sequence[int]) -> Iterable[tuple[Row, Iterable[int], None]]:
+def lowest_cards(values: Sequence[int]) -> Iterable[ValueRow]:
     """Yield a row for each of the cards that may be the lowest one dealt, the last ones together."""
-    for card in values[:_LOWEST]:
-        yield {"card": names(1 << card)[0]}, [card], None
-    if len(values) > _LOWEST:
-        yield {"card": "higher"}, values[_LOWEST:], None
+    for card in values[:_N_LOWEST]:
+        yield ValueRow({"card": names(1 << card)[0]}, [card])
+    if len(values) > _N_LOWEST:
+        yield ValueRow({"card": "higher"}, values[_N_LOWEST:])
 
 
 # ------------------------------------------------------------------------------------------------ of a user
@@ -90,35 +110,42 @@ def asked(
     table, "count" for the number of players who hold an event.
     """
     if at_table:
-        rows = holds if at_table == "any" else each("holders")
-        return [
-            Ask("odds", {"event": text} | {"players": n}, Question(event, None, n), rows, setting)
-            for text, event in events.items()
-            for n in (setting.tables() if at_table == "any" else [setting.players])
-        ]
+        return list(_asked_at_table(events, at_table, setting))
     if by is not None and not events:
         needs = None if given is None else _rare(given, setting)
         return [Ask(by.name, {}, Question(pl.col(by.name), given), each(by), setting, condition=needs)]
-    found = []
-    for text, event in events.items():
-        needs = None
-        if given is not None:
-            needs = _rare(given, setting)
-        elif by is None and not set(event.meta.root_names()) <= OF_RANKS:  # where something is left to sample
-            needs = _rare(event, setting)
-        if by is None:
-            found.append(Ask("odds", {"event": text}, Question(event, given), holds, setting, condition=needs))
-        else:
-            both = 2 * pl.col(by.name).cast(pl.Int64) + event.cast(pl.Int64)
-            rows = each(by, event=True)
-            found.append(Ask("odds", {"event": text}, Question(both, given), rows, setting, condition=needs))
-    return found
+    return [_asked_of_hand(text, event, given, by, setting) for text, event in events.items()]
+
+
+def _asked_at_table(events: Mapping[str, pl.Expr], at_table: str, setting: Setting) -> Iterator[Ask]:
+    """Yield questions about how many players hold an event; about any of them for every number of players."""
+    rows: RowsOf = holds
+    players = setting.tables()
+    if at_table == "count":
+        rows, players = each("holders"), [setting.players]
+    for (text, event), n in product(events.items(), players):
+        yield Ask("odds", {"event": text, "players": n}, Question(event, None, n), rows, setting)
+
+
+def _asked_of_hand(text: str, event: pl.Expr, given: pl.Expr | None, by: Column | None, setting: Setting) -> Ask:
+    """Return a question about one hand; what it needs of ranks, where that is rare, is dealt."""
+    needs = None
+    if given is not None:
+        needs = _rare(given, setting)
+    elif by is None and not set(event.meta.root_names()) <= OF_RANKS:  # where something is left to sample
+        needs = _rare(event, setting)
+    if by is None:
+        return Ask("odds", {"event": text}, Question(event, given), holds, setting, condition=needs)
+    both = 2 * pl.col(by.name).cast(pl.Int64) + event.cast(pl.Int64)
+    return Ask("odds", {"event": text}, Question(both, given), event_by(by), setting, condition=needs)
 
 
 def _rare(event: pl.Expr, setting: Setting) -> Condition | None:
     """Return what an event needs of ranks, if that is rare enough to deal hands that hold it."""
     needs = condition(event, setting.cards, setting.deck)
-    return needs if needs is not None and needs.share < _RARE else None
+    if needs is None or needs.share >= _RARE:
+        return None
+    return needs
 
 
 # ------------------------------------------------------------------------------------------------ of a rule set
@@ -139,31 +166,39 @@ def overview(settings: Sequence[Setting], progress: Progress | None = None) -> t
     Instant wins, chops, shapes, leads and fewest plays of a hand; what some player holds, and the lowest card dealt.
     """
     settings = [replace(setting, effort=_EFFORT) for setting in settings]
-    varying = {"decks": {setting.deck.decks for setting in settings}, "cards": {one.cards for one in settings}}
-    asks, leads = [], []
-    for setting in settings:
-        keys = {"decks": setting.deck.decks, "cards": setting.cards}
-        keys = {name: value for name, value in keys.items() if len(varying[name]) > 1}
+    asks: list[Ask] = []
+    leads: list[TableRow] = []
+    for setting, keys in zip(settings, _shape_keys(settings), strict=True):
         by_kind = mean_leads(setting.rules, setting.cards, setting.deck)
         leads += [keys | {"kind": kind} | exact_keys(mean) for kind, mean in by_kind.items()]
         asks += [*_of_one_hand(keys, setting), *_of_table(setting)]
-        every = Question(pl.col("legal_leads"))
+        every_lead = Question(pl.col("legal_leads"))
         mean = sum(by_kind.values(), Fraction(0))
-        asks.append(Ask("mean_leads", {"of": "legal leads"} | keys, every, holds, setting, mean=mean))
-    tables, done = answer(asks, progress)
+        asks.append(Ask("mean_leads", {"of": "legal leads"} | keys, every_lead, holds, setting, mean=mean))
+    tables, n_deals = answer(asks, progress)
     tables["leads_by_kind"] = pl.DataFrame(leads).drop("one_in")
-    return {**tables, "agreement": _agreement(tables)}, done
+    return {**tables, "agreement": _agreement(tables)}, n_deals
+
+
+def _shape_keys(settings: Sequence[Setting]) -> list[TableRow]:
+    """Return for each setting its decks and cards, those of them that are not the same in all settings."""
+    keys = [{"decks": setting.deck.decks, "cards": setting.cards} for setting in settings]
+    varying = [name for name in ("decks", "cards") if len({key[name] for key in keys}) > 1]
+    return [{name: key[name] for name in varying} for key in keys]
 
 
 def _events(setting: Setting) -> tuple[list[str], list[str]]:
     """Return the columns of instant wins, the unions last, and those of chops."""
     rules = setting.rules
-    kinds = [kind.replace("-", "_") for kind in (*rules.instant_wins, *rules.opening_instant_wins)]
-    wins = [*kinds, "instant_win", *(["opening_instant_win"] if rules.opening_instant_wins else [])] if kinds else []
+    wins = [kind.replace("-", "_") for kind in (*rules.instant_wins, *rules.opening_instant_wins)]
+    if wins:
+        wins.append("instant_win")
+    if rules.opening_instant_wins:
+        wins.append("opening_instant_win")
     return wins, [name for name in columns(rules, setting.cards, setting.deck) if name.startswith("chop")]
 
 
-def _of_one_hand(keys: Row, setting: Setting) -> Iterable[Ask]:
+def _of_one_hand(keys: TableRow, setting: Setting) -> Iterator[Ask]:
     """Yield the questions of a rule set about one hand."""
     for table, events in zip(("instant_wins", "chops"), _events(setting), strict=True):
         for name in events:
@@ -173,12 +208,12 @@ def _of_one_hand(keys: Row, setting: Setting) -> Iterable[Ask]:
     yield Ask("legal_leads", keys, Question(pl.col("legal_leads")), bins("legal_leads", _LEADS), setting)
 
 
-def _of_table(setting: Setting) -> Iterable[Ask]:
+def _of_table(setting: Setting) -> Iterator[Ask]:
     """Yield the questions of a rule set about a table, for every number of players."""
     wins, chops = _events(setting)
     events = _AT_LEAST | {name: pl.col(name) for name in [*wins, *chops]}
-    for table, asked_of in (("some_player", events), ("some_player_sampled", _AT_LEAST_SAMPLED)):
-        for (name, event), players in product(asked_of.items(), setting.tables()):
+    for table, of_table in (("some_player", events), ("some_player_sampled", _AT_LEAST_SAMPLED)):
+        for (name, event), players in product(of_table.items(), setting.tables()):
             yield Ask(table, {"event": name, "players": players}, Question(event, None, players), holds, setting)
     for players in setting.tables():
         yield Ask("lowest_card", {"players": players}, LowestCard(players), lowest_cards, setting)
@@ -188,13 +223,17 @@ def _of_table(setting: Setting) -> Iterable[Ask]:
 
 
 def _agreement(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return how well samples and exact odds agree, over the rows that are seen often enough."""
+    """Return how well samples and exact odds agree, over the rows that are seen often enough.
+
+    `spread` is the root of the mean square of z; it is near 1 where the rows are independent.
+    """
     rows = []
     for name, table in tables.items():
-        if "z" in table.columns and "estimate" in table.columns:
-            often = (pl.col("estimate") * pl.col("n")).is_between(_Z_COUNTS, pl.col("n") - _Z_COUNTS)
-            z = table.filter(often & pl.col("z").is_not_null())["z"].cast(pl.Float64).to_list()
-            if z:
-                spread = math.sqrt(sum(one * one for one in z) / len(z))
-                rows.append({"rows_of": name, "rows": len(z), "largest_z": max(map(abs, z)), "spread": spread})
+        if not {"z", "estimate"} <= set(table.columns):
+            continue
+        is_often = (pl.col("estimate") * pl.col("n")).is_between(_Z_COUNTS, pl.col("n") - _Z_COUNTS)
+        scores = table.filter(is_often & pl.col("z").is_not_null())["z"].cast(pl.Float64).to_list()
+        if scores:
+            spread = math.sqrt(sum(z * z for z in scores) / len(scores))
+            rows.append({"rows_of": name, "rows": len(scores), "largest_z": max(map(abs, scores)), "spread": spread})
     return pl.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""The tables of matches: what `tlsim.stats.tables` shows, then hand by hand, streaks, and money over a match.
+"""Make the tables of matches: what `tlsim.stats.tables` shows, then hand by hand, streaks, and money over a match.
 
 The unit of every error bar is the match with all its seatings.
 """
@@ -31,14 +31,14 @@ from tlsim.play.matches import (
 )
 from tlsim.play.plan import Plan
 from tlsim.stats import tables as tables_of_hands
-from tlsim.stats.estimate import Distribution
-from tlsim.stats.tables import Row, Tally
+from tlsim.stats.estimate import Distribution, TableRow
+from tlsim.stats.tables import HALF_UNITS, Tally
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 ROLES = ("first_leader", "first_winner")
 
 
-class _Matches(Tally):
+class MatchTally(Tally):
     """A tally of matches; metrics are counted from the first one of matches."""
 
     def __init__(self, plan: Plan, sums: NDArray[np.int64], level: float) -> None:
@@ -49,26 +49,34 @@ class _Matches(Tally):
         self.seatings, self.length_of_match = len(plan.seatings), plan.match or 0
 
     def at(self, hand: int, metric: int) -> int:
+        """Return where a metric of a hand stands in the tally, hands counted from 0."""
         return self.start + self.where.hands_at + hand * self.where.stride + metric
 
-    def by_hand(self) -> Iterator[Row]:
+    def by_hand(self) -> Iterator[TableRow]:
+        """Yield the outcome of the leader, plays and instant wins of each hand."""
         for hand in range(self.length_of_match):
             key = {"hand": hand + 1}
             plays = self.ratio(self.at(hand, PLAYS), self.at(hand, PLAYED))
             first_out = self.share(self.at(hand, LEADER_FIRST), self.seatings)
             yield {**key, "metric": "leader_first_out", **first_out}
-            yield {**key, "metric": "leader_payoff", **self.mean(self.at(hand, LEADER_PAYOFF), 2 * self.seatings)}
+            yield {
+                **key,
+                "metric": "leader_payoff",
+                **self.mean(self.at(hand, LEADER_PAYOFF), HALF_UNITS * self.seatings),
+            }
             yield {**key, "metric": "plays", **plays.mean(self.level)}
             yield {**key, "metric": "instant_win", **self.share(self.at(hand, INSTANT), self.seatings)}
 
-    def match(self) -> Iterator[Row]:
+    def match(self) -> Iterator[TableRow]:
+        """Yield how often the first out of a hand is so again, the longest streak and the margin at the end."""
         later = self.seatings * (self.length_of_match - 1)
         if later:
             yield {"metric": "first_out_again", **self.share(self.start + AGAIN, later)}
         yield {"metric": "longest_streak", **self.mean(self.start + LONGEST, self.seatings)}
-        yield {"metric": "margin", **self.mean(self.start + MARGIN, 2 * self.seatings)}
+        yield {"metric": "margin", **self.mean(self.start + MARGIN, HALF_UNITS * self.seatings)}
 
-    def streaks(self) -> Iterator[Row]:
+    def streaks(self) -> Iterator[TableRow]:
+        """Yield for each length of a streak how often it goes on, and how often it is the longest of a match."""
         for hand in range(self.length_of_match):
             begun, longest = (self.at(hand, metric) for metric in (BEGUN, LONGEST_IS))
             if not (self.totals[begun] or self.totals[longest]):
@@ -77,13 +85,14 @@ class _Matches(Tally):
             yield {**key, "metric": "again", **self.ratio(self.at(hand, REPEATED), begun).share(self.level)}
             yield {**key, "metric": "longest", **self.share(longest, self.seatings)}
 
-    def totals_after(self, after: int, group: int, seats: int, prefix: str = "", **keys: Any) -> Iterator[Row]:
+    def totals_after(self, after: int, group: int, seats: int, prefix: str = "", **keys: Any) -> Iterator[TableRow]:
         """Yield the mean total of a group after a hand, and how often one of its seats is ahead."""
         payoff, ahead = (self.at(after, len(HAND) + len(GROUP) * group + k) for k in range(len(GROUP)))
-        yield {**keys, "metric": prefix + "payoff", **self.mean(payoff, 2 * seats)}
+        yield {**keys, "metric": prefix + "payoff", **self.mean(payoff, HALF_UNITS * seats)}
         yield {**keys, "metric": prefix + "ahead", **self.share(ahead, ONE * seats)}
 
-    def roles(self) -> Iterator[Row]:
+    def roles(self) -> Iterator[TableRow]:
+        """Yield the totals, after each hand, of the seats that lead and that win the first hand."""
         for hand in range(self.length_of_match):
             for role in range(N_ROLES):
                 group, prefix = self.where.n_policies + role, ROLES[role] + "_"
@@ -93,19 +102,22 @@ class _Matches(Tally):
         """Return how many seats a policy has in all seatings of a match."""
         return self.hands_of(policy) // self.length_of_match
 
-    def running(self) -> Iterator[Row]:
+    def running(self) -> Iterator[TableRow]:
+        """Yield the totals of each policy after each hand."""
         for index, policy in enumerate(self.plan.distinct):
             for hand in range(self.length_of_match):
                 yield from self.totals_after(hand, index, self.seats_of(index), policy=policy.name, hand=hand + 1)
 
     def distribution(self, policy: int) -> Distribution:
+        """Return how often a seat of a policy has each total at the end of a match, counted in half units."""
         first = policy * self.where.bins
         counts, squares = self.money_sums[:, first : first + self.where.bins]
-        found = np.flatnonzero(counts)
-        values = (found - self.where.most).tolist()
-        return Distribution(values, counts[found].tolist(), squares[found].tolist(), self.units, self.level, 2)
+        seen = np.flatnonzero(counts)
+        totals = (seen - self.where.most).tolist()
+        return Distribution(totals, counts[seen].tolist(), squares[seen].tolist(), self.units, self.level, HALF_UNITS)
 
-    def money(self) -> Iterator[Row]:
+    def money(self) -> Iterator[TableRow]:
+        """Yield what a match pays a seat of each policy: mean, deviation, and how often it is ahead and above 0."""
         for index, policy in enumerate(self.plan.distinct):
             key = {"policy": policy.name}
             payoff, ahead = self.totals_after(self.length_of_match - 1, index, self.seats_of(index), **key)
@@ -114,7 +126,8 @@ class _Matches(Tally):
             yield ahead
             yield {**key, "metric": "above_0", **self.share(self.start + UP_AT + index, self.seats_of(index))}
 
-    def quantiles(self) -> Iterator[Row]:
+    def quantiles(self) -> Iterator[TableRow]:
+        """Yield the quantiles of what a match pays a seat of each policy."""
         for index, policy in enumerate(self.plan.distinct):
             totals = self.distribution(index)
             for q in QUANTILES:
@@ -124,23 +137,26 @@ class _Matches(Tally):
 def tables(plan: Plan, tally: NDArray[np.int64], level: float = 0.95) -> dict[str, pl.DataFrame]:
     """Return the tables of a run of matches, or of the part of it that a tally covers.
 
-    After those of `tlsim.stats.tables.tables`, a hand: `by_hand`: the leader's share of hands won and payoff, plays a
-    hand
-    played out, share of instant wins, by number of the hand. `match`: share of hands after the first won by who won the
-    one before, hands in the longest streak, units between the first two at the end. `streaks`: share won again by who
-    has won so many in a row; share of matches whose longest streak it is. `first_hand`: mean total, and share of
-    matches in which nobody has more (shared when equal), of the seats that lead and win the first hand, after each;
-    `running`: the same by policy, if there are several. `money`: by policy mean and standard deviation of a seat's
-    total in a match, shares of seats that end ahead and above 0; `quantiles` of that total.
+    The first are those of `tlsim.stats.tables.tables`, by hand. Then:
+
+    - `by_hand`: by number of the hand, the leader's share of hands won and payoff, plays a hand played out, and the
+      share of instant wins.
+    - `match`: the share of hands after the first won by who won the one before; hands in the longest streak; units
+      between the first two at the end.
+    - `streaks`: the share won again by who has won so many in a row; the share of matches whose longest streak it is.
+    - `first_hand`: of the seats that lead and win the first hand, after each hand, the mean total and the share of
+      matches in which nobody has more (shared when equal). `running`: the same by policy, if there are several.
+    - `money`: by policy, the mean and standard deviation of a seat's total in a match, and the shares of seats that end
+      ahead and above 0. `quantiles`: of that total.
     """
-    sums = _Matches(plan, tally, level)
+    sums = MatchTally(plan, tally, level)
     rows = {
         "by_hand": sums.by_hand(),
         "match": sums.match(),
         "streaks": sums.streaks(),
         "first_hand": sums.roles(),
-        **({"running": sums.running()} if len(plan.distinct) > 1 else {}),
-        "money": sums.money(),
-        "quantiles": sums.quantiles(),
     }
+    if len(plan.distinct) > 1:
+        rows["running"] = sums.running()
+    rows |= {"money": sums.money(), "quantiles": sums.quantiles()}
     return tables_of_hands.tables(plan, tally[:, : sums.start], level) | tables_of_hands.frames(rows)
