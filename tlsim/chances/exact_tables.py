@@ -22,7 +22,7 @@ import polars as pl
 
 from tlsim.chances.automata import DONE, FALSE, Automaton, Classes, Draws, Ints, automaton
 from tlsim.chances.columns import ONE_DECK, Deck
-from tlsim.engine.deal_counts import draw_all
+from tlsim.engine import deal_counts
 from tlsim.errors import InputError, OutOfReach
 from tlsim.rules.ruleset import Rules
 
@@ -141,8 +141,9 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, most: int = 
 
 def _draw(table: Deals, hand: int, draws: Draws, moduli: Ints, most: int) -> Deals:
     """Let one hand of each deal draw from a rank, in all ways; `table.hands` is sorted from the next one on."""
-    listed = draws.first, draws.n_ways, draws.to, draws.gone, draws.ways
-    found = draw_all(table.hands, table.gone, table.ways, hand, listed, moduli, most)
+    listed = deal_counts.DrawColumns(draws.first, draws.n_ways, draws.to, draws.gone, draws.ways)
+    deals = deal_counts.DealClasses(table.hands, table.gone, table.ways)
+    found = deal_counts.draw_all(deals, hand, listed, moduli, most)
     if found is None:
         raise OutOfReach(f"the exact count for {table.hands.shape[1]} players would need more than {most:,} numbers")
     return Deals(*found)

@@ -163,6 +163,12 @@ def rule_fields() -> tuple[dataclasses.Field[Any], ...]:
     return tuple(field for field in dataclasses.fields(Rules) if "meaning" in field.metadata)
 
 
+def packed_choice(key: str, name: str) -> int:
+    """Return the number of a choice in the packed record: its place among the choices of the rule."""
+    choices = {field.name: field.metadata["choices"] for field in rule_fields()}[key]
+    return list(choices).index(name)
+
+
 def deal_of(rules: Rules, players: int) -> tuple[int, int]:
     """Return the number of decks, and of cards dealt to each of so many players (section 4.1)."""
     decks = int(rules.decks) if rules.decks != "auto" else 1 if players <= 4 else 2
