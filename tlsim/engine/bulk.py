@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tlsim.engine.bits import kth_bit, lowest_bit, popcount
 from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.deal import deal_four_by_13
-from tlsim.engine.features import fewest_plays_within
+from tlsim.engine.features import fewest_plays_within, limits
 from tlsim.engine.rng import DEAL, STREAM, Stream, below, draw_open, open_stream, set_key
 from tlsim.engine.shapes import Copies, Lattice, RankBits, counts, pair_choices
 from tlsim.rules.cards import BLACK, FULL, NO_TWOS, ONES, RED, TWOS, Mask
@@ -216,9 +216,9 @@ def _at_least(lattice: Lattice, least: int) -> RankBits:
 def _fill_fewest(question: Question, lattice: Masks, held: Masks, twice: Masks, out: Numbers) -> None:
     """Add the fewest plays that shed each hand of a tile to `out`."""
     straight_twos, double_twos, quad_twos = question.least & 1, question.least >> 1 & 1, question.cards >> 48 & 1
-    limits = question.shortest, straight_twos, question.longest, double_twos, quad_twos
+    within = limits(question.shortest, question.longest, straight_twos, double_twos, quad_twos)
     for i in range(len(out)):
-        out[i] += fewest_plays_within(limits, lattice[i], popcount(held[i]) + popcount(twice[i]))
+        out[i] += fewest_plays_within(within, lattice[i], popcount(held[i]) + popcount(twice[i]))
 
 
 @function
