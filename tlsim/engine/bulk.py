@@ -133,7 +133,7 @@ def _draw_cards(stream: Stream, first: Mask, second: Mask, n: int) -> Copies:
 @function
 def _deal_any(table: Any, decks: int, players: int, cards: int) -> None:
     """Deal hands of any size."""
-    first, second = FULL, FULL if decks == 2 else 0
+    first, second = FULL, FULL * (decks - 1)  # no second copies with one deck
     for seat in range(players):
         x, y = _draw_cards(table.deal_stream, first, second, cards)
         first, second = first ^ x, second ^ y
@@ -143,15 +143,18 @@ def _deal_any(table: Any, decks: int, players: int, cards: int) -> None:
 
 @function
 def _deal_with(table: Any, decks: int, cards: int, numbers: NDArray[np.int64]) -> None:
-    """Deal one hand that holds `numbers[rank]` cards of each rank, where that is not -1."""
+    """Deal one hand that holds `numbers[rank]` cards of each rank, where that is not -1.
+
+    With one deck `decks - 1` leaves no second copies.
+    """
     free, rest, first, second = FULL, cards, 0, 0
     for rank in range(_N_RANKS):
         n = numbers[rank]
         if n >= 0:
             of_rank = 15 << (4 * rank)
-            x, y = _draw_cards(table.deal_stream, of_rank, of_rank if decks == 2 else 0, n)
+            x, y = _draw_cards(table.deal_stream, of_rank, of_rank * (decks - 1), n)
             first, second, free, rest = first | x, second | y, free ^ of_rank, rest - n
-    x, y = _draw_cards(table.deal_stream, free, free if decks == 2 else 0, rest)
+    x, y = _draw_cards(table.deal_stream, free, free * (decks - 1), rest)
     first, second = first | x, second | y
     table.hands[0] = first | second
     table.twice[0] = first & second
@@ -222,6 +225,15 @@ def _fill_fewest(question: Question, lattice: Masks, held: Masks, twice: Masks, 
 
 
 @function
+def _fill_strength(held: Masks, twice: Masks, out: Numbers) -> None:
+    """Add the sum of the ranks of the cards to `out`: by the bits of the rank, so that all cards count at once."""
+    for bit in range(4):
+        of_bit = _WITH_BIT[bit]
+        for i in range(len(out)):
+            out[i] += (popcount(held[i] & of_bit) + popcount(twice[i] & of_bit)) << bit
+
+
+@function
 def _fill_simple(question: Question, lattice: Masks, held: Masks, twice: Masks, out: Numbers) -> None:
     """Add the value of a feature to `out[i]` for each hand of a tile; `lattice` has their counts by rank."""
     n = len(out)
@@ -243,10 +255,7 @@ def _fill_simple(question: Question, lattice: Masks, held: Masks, twice: Masks, 
         for i in range(n):
             out[i] += popcount(held[i] & cards) + popcount(twice[i] & cards)
     elif kind == STRENGTH:
-        for bit in range(4):  # the sum of ranks, by the bits of the rank
-            of_bit = _WITH_BIT[bit]
-            for i in range(n):
-                out[i] += (popcount(held[i] & of_bit) + popcount(twice[i] & of_bit)) << bit
+        _fill_strength(held, twice, out)
     elif kind == HOLDS_ANY and least == 1:
         for i in range(n):
             out[i] += held[i] & cards != 0

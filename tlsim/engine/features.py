@@ -72,14 +72,18 @@ def instant_win_bits_of(rules: RulesRecord, hand: Mask, paired: RankBits, pairs:
         bits |= _THREES_DOUBLE_STRAIGHT
     if rules.cards != _CARDS_OF_INSTANT_WINS and rules.instant_wins_any_size == 0:
         bits = 0
-    return bits | (_FOUR_TWOS if twos >= 4 else 0)
+    if twos >= 4:
+        bits |= _FOUR_TWOS
+    return bits
 
 
 @function
 def instant_win_bits(rules: RulesRecord, hand: Mask) -> int:
     """Return `instant_win_bits_of` for one deck."""
     lattice, paired = counts(hand), presence(hand & covered(hand))
-    pairs = popcount(paired) + (popcount(quads(hand)) if rules.six_pairs_quads_twice else 0)
+    pairs = popcount(paired)
+    if rules.six_pairs_quads_twice:
+        pairs += popcount(quads(hand))
     return instant_win_bits_of(rules, hand, paired, pairs, count_at(lattice, 0), count_at(lattice, 12))
 
 

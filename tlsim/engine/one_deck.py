@@ -113,13 +113,15 @@ def classify_shape(rules: RulesRecord, cards: Mask) -> Code:
     if ranks >> low != ONES & ((1 << (4 * length)) - 1):  # a gap
         return 0
     if size == length:
-        allowed = length >= rules.straight_min and cards & ~rules.straight_cards == 0
-        return code_of(STRAIGHT, length, top) if allowed else 0
-    if size == 2 * length:  # two of each rank: as many as ranks, and no rank with just one
+        if length >= rules.straight_min and cards & ~rules.straight_cards == 0:
+            return code_of(STRAIGHT, length, top)
+    elif size == 2 * length:  # two of each rank: as many as ranks, and no rank with just one
         allowed = 3 <= length <= rules.double_straight_max and cards & ~rules.double_cards == 0
-        return code_of(DOUBLE_STRAIGHT, length, top) if allowed and presence(cards & covered(cards)) == ranks else 0
-    if size == 4 * length and length <= 3 and cards & TWOS == 0:
-        return code_of(QUAD_RUN, length, top) if rules.chop_classes >> (QUAD_RUN_CLASS + length) & 1 else 0
+        if allowed and presence(cards & covered(cards)) == ranks:
+            return code_of(DOUBLE_STRAIGHT, length, top)
+    elif size == 4 * length and length <= 3 and cards & TWOS == 0:
+        in_table = rules.chop_classes >> (QUAD_RUN_CLASS + length) & 1
+        return code_of(QUAD_RUN, length, top) if in_table else 0
     return 0
 
 
@@ -205,7 +207,9 @@ def keeps_obligations(rules: RulesRecord, hand: Mask, on: Code, required: Mask, 
     if rules.finish_on_two == 0 and cards == hand and cards & TWOS != 0 and (on != 0 or cards & (cards - 1) != 0):
         return False
     if on == 0 and required != 0:
-        return cards == required if rules.first_lead == FIRST_LEAD_ALONE else cards & required != 0
+        if rules.first_lead == FIRST_LEAD_ALONE:
+            return cards == required
+        return cards & required != 0
     return again == 0 or rules.unlocked_classes >> chop_class(classify(rules, cards)) & 1 == 1
 
 

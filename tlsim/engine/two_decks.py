@@ -108,14 +108,15 @@ def classify_runs(rules: RulesRecord, cards: Mask, second: Mask) -> Code:
     if at_least(lattice_of(cards, second), each) != ranks:
         return 0
     if each == 1:
-        allowed = length >= rules.straight_min and cards & ~rules.straight_cards == 0
-        return code_of(STRAIGHT, length, top) if allowed else 0
-    if each == 2:
-        allowed = 3 <= length <= rules.double_straight_max and cards & ~rules.double_cards == 0
-        return code_of(DOUBLE_STRAIGHT, length, top) if allowed else 0
-    if each != QUAD or length > 3 or cards & TWOS != 0:
-        return 0
-    return code_of(QUAD_RUN, length, top) if rules.chop_classes >> (QUAD_RUN_CLASS + length) & 1 else 0
+        if length >= rules.straight_min and cards & ~rules.straight_cards == 0:
+            return code_of(STRAIGHT, length, top)
+    elif each == 2:
+        if 3 <= length <= rules.double_straight_max and cards & ~rules.double_cards == 0:
+            return code_of(DOUBLE_STRAIGHT, length, top)
+    elif each == QUAD and length <= 3 and cards & TWOS == 0:
+        in_table = rules.chop_classes >> (QUAD_RUN_CLASS + length) & 1
+        return code_of(QUAD_RUN, length, top) if in_table else 0
+    return 0
 
 
 @inline
@@ -126,7 +127,9 @@ def classify(rules: RulesRecord, cards: Mask, second: Mask) -> Code:
     if cards >> (lowest_bit(cards) & 60) > 15:  # something is left above the nibble of the lowest card
         return classify_runs(rules, cards, second)
     size = size_of(cards, second)
-    return code_of(size, 1, highest_bit(cards)) if size < QUAD or (size == QUAD and cards & rules.quad_cards) else 0
+    if size < QUAD or (size == QUAD and cards & rules.quad_cards):
+        return code_of(size, 1, highest_bit(cards))
+    return 0
 
 
 @inline

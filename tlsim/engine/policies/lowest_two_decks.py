@@ -140,8 +140,11 @@ def lowest_match(rules: RulesRecord, view: View, tops: Mask) -> Mask:
         return lowest(tops)
     if kind == PAIR:
         top = lowest((covered(hand) | hand_second) & tops)
-        mate = lowest(nibble(hand, lowest_bit(top) >> 2)) if top != 0 else 0
-        view.second = top if mate == top else 0
+        if top == 0:
+            return 0
+        mate = lowest(nibble(hand, lowest_bit(top) >> 2))
+        if mate == top:
+            view.second = top
         return top | mate
     if kind == STRAIGHT:
         return lowest_straight(hand & rules.straight_cards, tops & rules.straight_cards, length_of(on))

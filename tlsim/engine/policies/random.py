@@ -76,7 +76,7 @@ from tlsim.rules.ruleset import RulesRecord
 def n_choices(rules: RulesRecord, view: View, n_plays: int) -> int:
     """Return the number of choices, given the number of legal plays: one more where the seat may pass."""
     may_pass = view.on != 0 and (rules.must_play == 0 or view.asked_again != 0 or n_plays == 0)
-    return n_plays + (1 if may_pass else 0)
+    return n_plays + int(may_pass)
 
 
 @lazy(OF_VIEW_AND_WORD)
@@ -164,16 +164,19 @@ def random_first_lead(rules: RulesRecord, hand: Mask, card: Mask, word: np.uint6
     rank = lowest_bit(card) >> 2
     mates = nibble(hand, rank) ^ card
     n = popcount(mates)
-    n_of_a_kind = 1 + n + pair_choices(n) + (1 if n == 3 and card & rules.quad_cards else 0)
+    has_quad = n == 3 and card & rules.quad_cards != 0
+    n_of_a_kind = 1 + n + pair_choices(n) + int(has_quad)
     in_straights, in_doubles = hand & rules.straight_cards, hand & rules.double_cards
     lattice, n_straights, ways = counts(in_straights), 0, 1
     for last in range(rank + 1, 13):
         ways *= count_at(lattice, last)
-        n_straights += ways if last - rank + 1 >= rules.straight_min else 0
+        if last - rank + 1 >= rules.straight_min:
+            n_straights += ways
     lattice, n_doubles, ways = counts(in_doubles), 0, n
     for last in range(rank + 1, min(rank + rules.double_straight_max, 13)):
         ways *= pair_choices(count_at(lattice, last))
-        n_doubles += ways if last >= rank + 2 else 0
+        if last >= rank + 2:
+            n_doubles += ways
     k = below(word, n_of_a_kind + n_straights + n_doubles)
     if k >= n_of_a_kind + n_straights:
         return card | kth_first_double(in_doubles, rank, mates, k - n_of_a_kind - n_straights)
@@ -183,8 +186,10 @@ def random_first_lead(rules: RulesRecord, hand: Mask, card: Mask, word: np.uint6
         return card
     if k <= n:
         return card | kth_bit(mates, k - 1)
-    if k == 1 + n or k > n + pair_choices(n):  # the triple of the lowest cards; the quad
-        return card | kth_bit(mates, 0) | kth_bit(mates, 1) | (mates if k > n + pair_choices(n) else 0)
+    if k > n + pair_choices(n):  # the quad
+        return card | mates
+    if k == 1 + n:  # the triple of the lowest cards
+        return card | kth_bit(mates, 0) | kth_bit(mates, 1)
     return card | (mates ^ kth_bit(mates, k - 2 - n))
 
 
