@@ -1,4 +1,4 @@
-"""What a play is, what beats what, and every legal play (RULES.md, sections 2, 3 and 4.5).
+"""What a play is, what beats what, and every legal play (docs/rules.md, sections 2, 3 and 4.5).
 
 A play's *code* packs kind, length and top card, `kind << 10 | length << 6 | top`, so that "matches and beats" is one
 comparison. 0 is no combination, or, for the play to beat, a lead. Masks are those of `tlsim.rules.cards`.
@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tlsim.engine.bits import highest_bit, likely, lowest_bit, popcount, unlikely
+from tlsim.engine.choices import FIRST_LEAD_ALONE
 from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.shapes import (
     DOUBLE_STRAIGHT,
@@ -36,9 +37,7 @@ from tlsim.engine.shapes import (
 )
 from tlsim.engine.view import View
 from tlsim.rules.cards import ONES, TWOS, Card, Mask
-from tlsim.rules.ruleset import N_TARGETS, TARGETS, RulesRecord, packed_choice
-
-FIRST_LEAD_ALONE = packed_choice("first_lead", "alone")
+from tlsim.rules.ruleset import N_TARGETS, TARGETS, RulesRecord
 
 LOWEST_TWO: Card = 48
 SINGLE_TWO: Code = SINGLE << 10 | 1 << 6 | LOWEST_TWO  # the lowest code of a single that chops may beat

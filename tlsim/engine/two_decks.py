@@ -1,4 +1,4 @@
-"""Two decks: what a play is, what beats what, every legal play, and features (RULES.md, sections 2, 3, 6, 7 and 10).
+"""Two decks: what a play is, what beats what, every legal play, features (docs/rules.md, sections 2, 3, 6, 7 and 10).
 
 Cards of two decks are two masks: those there at least once (`hand`, `cards`), and those there twice (`hand_second`,
 `second`). Where the two travel together they are a pair, `Copies`. Codes and chop classes are those of
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tlsim.engine import one_deck
 from tlsim.engine.bits import highest_bit, lowest_bit, popcount
 from tlsim.engine.calls import lazy
+from tlsim.engine.choices import FIRST_LEAD_ALONE, TIES_KICKERS, TIES_LATER
 from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.features import (
     BLACK_TWO,
@@ -27,7 +28,6 @@ from tlsim.engine.features import (
 )
 from tlsim.engine.host import types
 from tlsim.engine.one_deck import (
-    FIRST_LEAD_ALONE,
     QUAD_RUN_CLASS,
     chop_class,
     class_shape,
@@ -53,12 +53,10 @@ from tlsim.engine.shapes import (
 )
 from tlsim.engine.view import OF_HAND, OF_VIEW, View
 from tlsim.rules.cards import BLACK, NO_TWOS, ONES, RED, TWOS, Mask, Rank
-from tlsim.rules.ruleset import RulesRecord, packed_choice
+from tlsim.rules.ruleset import RulesRecord
 
 Duties: TypeAlias = tuple[Code, Mask, int]
 """What binds a seat: the play to beat (0: a lead), the card that a first lead must respect, 1 where it has passed."""
-
-TIES_LATER, TIES_KICKERS = packed_choice("ties", "later"), packed_choice("ties", "kickers")
 
 
 # ------------------------------------------------------------------------------------------------ multisets of cards

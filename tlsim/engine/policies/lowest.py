@@ -16,9 +16,9 @@ from typing import Any
 
 from tlsim.engine.bits import likely, lowest_bit, popcount, unlikely
 from tlsim.engine.calls import lazy
+from tlsim.engine.choices import FIRST_LEAD_ALONE
 from tlsim.engine.compile import inline, spliced
 from tlsim.engine.one_deck import (
-    FIRST_LEAD_ALONE,
     LOWEST_TWO,
     chop_class,
     class_kind,

@@ -7,8 +7,9 @@ not beat. All else finds the play at once.
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount
+from tlsim.engine.choices import FIRST_LEAD_ALONE, TIES_KICKERS, TIES_LATER
 from tlsim.engine.compile import function, inline, spliced
-from tlsim.engine.one_deck import FIRST_LEAD_ALONE, chop_class, class_shape, kind_of, length_of, top_of
+from tlsim.engine.one_deck import chop_class, class_shape, kind_of, length_of, top_of
 from tlsim.engine.policies.lowest_plays import key_of, lowest_straight, sum_of
 from tlsim.engine.shapes import (
     DOUBLE_STRAIGHT,
@@ -156,7 +157,7 @@ def lowest_answer(rules: RulesRecord, view: View) -> Mask:
     """Return the lowest play that beats, a chop only when nothing matches; 0 for none. Not for `ties = kickers`."""
     hand, hand_second, on = view.hand, view.hand_second, view.on
     tops = above(hand, top_of(on))
-    if rules.ties == two_decks.TIES_LATER:
+    if rules.ties == TIES_LATER:
         tops = hand & (-1 << top_of(on))  # the same card as well
     play = lowest_match(rules, view, tops)
     classes = rules.chopped_by[chop_class(on)]
@@ -207,7 +208,7 @@ def choose_free(rules: RulesRecord, view: View) -> Mask:
 
     `view.second` is 0 before, and gets the second copies.
     """
-    if rules.ties == two_decks.TIES_KICKERS:
+    if rules.ties == TIES_KICKERS:
         return choose_plain(rules, view)
     if view.on != 0:
         return lowest_answer(rules, view)

@@ -14,11 +14,11 @@ import numpy as np
 from tlsim.engine import two_decks
 from tlsim.engine.bits import kth_bit, lowest_bit, popcount, unlikely
 from tlsim.engine.calls import lazy
+from tlsim.engine.choices import FIRST_LEAD_ALONE
 from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.features import count_straights
 from tlsim.engine.host import HAS_PDEP, types
 from tlsim.engine.one_deck import (
-    FIRST_LEAD_ALONE,
     LOWEST_TWO,
     chop_class,
     class_kind,
