@@ -28,12 +28,14 @@ from tlsim.rules.ruleset import MAX_PLAYERS, Rules
 COUNT, RANKS_HELD, PAIR_UNITS, CARDS, STRENGTH, HOLDS_ANY, HOLDS_ALL, LONGEST, FEWEST, OF_A_RANK, RUNS = range(11)
 QUESTION = np.dtype((np.record, [(name, "i8") for name in ("into", "kind", "least", "cards", "shortest", "longest")]))
 
+Table: TypeAlias = np.record
+"""The hands of a deal, a record of dtype `TABLE`."""
 Question: TypeAlias = np.record
 """What is asked of hands, a record of dtype `QUESTION`."""
 Masks: TypeAlias = NDArray[np.int64]
 """One mask, or count lattice, a hand."""
 Numbers: TypeAlias = NDArray[np.int32]
-"""One number a hand."""
+"""Numbers of 32 bits, one a hand in the last axis."""
 
 TABLE = np.dtype(
     (np.record, [("deal_stream", STREAM), ("hands", "i8", (MAX_PLAYERS,)), ("twice", "i8", (MAX_PLAYERS,))])
@@ -131,7 +133,7 @@ def _draw_cards(stream: Stream, first: Mask, second: Mask, n: int) -> Copies:
 
 
 @function
-def _deal_any(table: Any, decks: int, players: int, cards: int) -> None:
+def _deal_any(table: Table, decks: int, players: int, cards: int) -> None:
     """Deal hands of any size."""
     first, second = FULL, FULL * (decks - 1)  # no second copies with one deck
     for seat in range(players):
@@ -142,7 +144,7 @@ def _deal_any(table: Any, decks: int, players: int, cards: int) -> None:
 
 
 @function
-def _deal_with(table: Any, decks: int, cards: int, numbers: NDArray[np.int64]) -> None:
+def _deal_with(table: Table, decks: int, cards: int, numbers: NDArray[np.int64]) -> None:
     """Deal one hand that holds `numbers[rank]` cards of each rank, where that is not -1.
 
     With one deck `decks - 1` leaves no second copies.
@@ -163,7 +165,7 @@ def _deal_with(table: Any, decks: int, cards: int, numbers: NDArray[np.int64]) -
 @kernel
 def _deal(
     tables: NDArray[Any],
-    key: tuple[Any, int],
+    key: tuple[np.uint64, int],
     sizes: tuple[int, int, int],
     numbers: NDArray[np.int64],
     up_to: NDArray[np.float64],
@@ -293,7 +295,7 @@ def _fill_of_a_rank(with_quads: int, kinds: Numbers, pairs: Numbers, out: Number
 
 
 @function
-def _fill_runs(ways: Any, last: int, shortest: int, sign: int, scratch: Any, out: Numbers) -> None:
+def _fill_runs(ways: Numbers, last: int, shortest: int, sign: int, scratch: Numbers, out: Numbers) -> None:
     """Add (`sign` 1) or take away (-1) the number of runs of at least `shortest` ranks, as `count_straights_any` does.
 
     `ways[rank, i]` is the number of ways to take a rank, and runs end before rank `last`. Of `scratch`, `here` counts
@@ -315,7 +317,7 @@ def _fill_runs(ways: Any, last: int, shortest: int, sign: int, scratch: Any, out
 
 
 @function
-def _fill_leads(question: Question, ways: Any, scratch: Any, out: Numbers) -> None:
+def _fill_leads(question: Question, ways: Numbers, scratch: Numbers, out: Numbers) -> None:
     """Add the number of legal leads of a kind; `ways[0]` has the kinds of each rank, `ways[1]` the pairs."""
     if question.kind == OF_A_RANK:
         for rank in range(_N_RANKS):
@@ -327,7 +329,7 @@ def _fill_leads(question: Question, ways: Any, scratch: Any, out: Numbers) -> No
 
 
 @function
-def _count_ways(held: Masks, twice: Masks, kinds: Any, pairs: Any) -> None:
+def _count_ways(held: Masks, twice: Masks, kinds: Numbers, pairs: Numbers) -> None:
     """Write the different cards and the pairs of each rank for the hands of a tile, shape (ranks, tile)."""
     for rank in range(_N_RANKS):
         kinds_row, pairs_row, shift = kinds[rank], pairs[rank], 4 * rank
@@ -338,7 +340,7 @@ def _count_ways(held: Masks, twice: Masks, kinds: Any, pairs: Any) -> None:
 
 
 @kernel
-def _fill(questions: NDArray[Any], hands: Masks, out: Any) -> None:
+def _fill(questions: NDArray[Any], hands: Masks, out: Numbers) -> None:
     """Add the values of what is asked of hands, shape (2, hands), to `out`, shape (features, hands)."""
     lattice = np.empty(_TILE, np.int64)
     ways = np.empty((2, _N_RANKS, _TILE), np.int32)

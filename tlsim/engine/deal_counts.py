@@ -44,7 +44,7 @@ class DrawColumns(NamedTuple):
 
 @function
 def _list_draws(
-    deals: DealClasses, draws: DrawColumns, keying: tuple[int, Any, int], row: int, n: int, listed: Any
+    deals: DealClasses, draws: DrawColumns, keying: tuple[int, Ints, int], row: int, n: int, listed: Ints
 ) -> int:
     """Write what one deal becomes to `listed` from n on: deal, draw, key, and where it may be in the table.
 
@@ -68,7 +68,7 @@ def _list_draws(
 
 
 @function
-def _add_listed(ways: Any, ways_to_draw: Any, slots: Any, n: int, listed: Any) -> int:
+def _add_listed(ways: Ints, ways_to_draw: Ints, slots: Ints, n: int, listed: Ints) -> int:
     """Add n listed draws to the hash table, after a look at all their slots: the processor waits for memory once.
 
     Returns a number that is never negative, which the compiler does not know.
@@ -88,7 +88,7 @@ def _add_listed(ways: Any, ways_to_draw: Any, slots: Any, n: int, listed: Any) -
 
 
 @function
-def _take_out(slots: Any, digits: tuple[int, int], moduli: Any, prefix: Any, n: int, deals: DealClasses) -> int:
+def _take_out(slots: Ints, digits: tuple[int, int], moduli: Ints, prefix: Ints, n: int, deals: DealClasses) -> int:
     """Move the deals of a hash table, reduced, to `deals` from row n on, behind `prefix`; return the end.
 
     `digits` is the hand that drew, the first of a key's digits, and the bits of a digit.
@@ -115,7 +115,7 @@ def _take_out(slots: Any, digits: tuple[int, int], moduli: Any, prefix: Any, n: 
 
 
 @function
-def _end_of_group(hands: Any, row: int, hand: int) -> int:
+def _end_of_group(hands: Ints, row: int, hand: int) -> int:
     """Return the first row from `row` on that differs from it before `hand`."""
     stop = row + 1
     while stop < len(hands):

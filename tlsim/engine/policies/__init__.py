@@ -28,9 +28,8 @@ class Policy:
     summary: str = ""
     params: tuple[float, ...] = ()
     source: str = ""  # SHA-256 of the file that it is in
-    code: Any = (
-        None  # of one called by address: where its `address` and `loop` come from (`tlsim.plugins.compiled.Compiled`)
-    )
+    # of one called by address: where its `address` and `loop` come from (`tlsim.plugins.compiled.Compiled`)
+    code: Any = None
 
     @property
     def by_address(self) -> bool:
