@@ -1,4 +1,7 @@
-"""Policies: ways to play a seat. The built-in ones are here, one file each; `tlsim.plugins.load` finds all others.
+"""Policies: ways to play a seat. The built-in ones are here; `tlsim.plugins.load` finds all others.
+
+`lowest` and `random` are the policies, each with its plain version. What they pick from is in modules of its own: the
+lowest play of a kind (`lowest_plays`), the k-th one (`kth_plays`), and the choice of `lowest` with two decks.
 
 A policy plays one seat: `choose(rules, view, stream)` returns the cards it plays (`engine.view` has the contract).
 """
