@@ -3,9 +3,6 @@
 A hand is split into groups of one rank and runs. Of the ranks read so far only the *open* runs matter, which may or
 must go on: for each set of them that is possible, how many plays the cards so far take at least. Such a list of costs,
 less the lowest of them, is a state; few different ones can be reached (195 for 13 of 52 cards, 1,752 for 20 of 104).
-
-This counts all hands at once. The definition, hand by hand, is `tlsim.engine.features.fewest_plays_within`; the counts
-are compared with it in `tests/test_exact_odds.py`.
 """
 
 from collections.abc import Iterator

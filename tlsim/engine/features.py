@@ -241,7 +241,7 @@ def fewest_plays_within(limits: Limits, lattice: Lattice, best: int) -> int:
     The definition, for one deck and two. The lowest rank is shed by a play of one rank, or by a run that starts there:
     exhaustive, since every play of the lowest rank is one of these, and which suits it takes never matters. Two things
     are checked against it: trying every play of `legal_plays` (`tests/test_combos.py`), and the automaton that counts
-    all hands (`tlsim.chances.shedding`, in `tests/test_exact_odds.py`).
+    all hands (`tlsim.chances.fewest_plays`, in `tests/test_exact_odds.py`).
     """
     if lattice == 0:
         return 0
