@@ -56,7 +56,7 @@ def count_twin(size: int) -> Body:
 
 def count_kernel(size: int) -> Body:
     packed, hands = pack(RULES, PLAN.players), [int(hand) for hand in hands_of(size)]
-    return lambda: sum(int(features._count_leads(packed, hand)) for hand in hands)
+    return lambda: sum(int(features.count_leads_kernel(packed, hand)) for hand in hands)
 
 
 def count_batch(size: int) -> Body:

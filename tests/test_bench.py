@@ -66,7 +66,7 @@ def test_stages_do_what_they_say() -> None:
     n = 200
     hands = speed.dealt(PLAN.rules, PLAN.players)
     assert all(int(hand).bit_count() == 13 for hand in hands[:n])
-    leads = sum(int(features._count_leads(pack(PLAN.rules, 4), int(hand))) for hand in hands[:n])
+    leads = sum(int(features.count_leads_kernel(pack(PLAN.rules, 4), int(hand))) for hand in hands[:n])
     found = np.zeros(n, np.int64)
     features.count_leads_of(pack(PLAN.rules, 4), hands[:n], found)
     assert int(found.sum()) == leads

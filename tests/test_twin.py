@@ -108,12 +108,12 @@ class Position:
     def set(self, hand: Cards, on: Cards | None, required: int | None, again: bool) -> None:
         view = self.views[0]
         view["hand"], view["on_cards"] = mask(hand), mask(on or ())
-        view["on"] = one_deck._classify(self.packed, mask(on or ()))
+        view["on"] = one_deck.classify_kernel(self.packed, mask(on or ()))
         view["required"] = 0 if required is None else 1 << required
         view["asked_again"] = again
 
     def legal(self) -> list[int]:
-        n = one_deck._write_moves(self.packed, self.views)
+        n = one_deck.legal_plays_kernel(self.packed, self.views)
         return [int(play) for play in self.views[0]["plays"][:n]]
 
 

@@ -12,7 +12,7 @@ from tables import every_table, random_table
 
 from tlsim.engine import features, two_decks
 from tlsim.engine.compile import kernel
-from tlsim.engine.policies import lowest
+from tlsim.engine.policies import lowest, lowest_two_decks
 from tlsim.engine.policies import random as random_policy
 from tlsim.engine.view import VIEW
 from tlsim.rules.cards import join, mask, numbers, split
@@ -29,7 +29,7 @@ def fast_lowest(rules: Any, views: Any) -> int:
 
 @kernel
 def plain_lowest(rules: Any, views: Any) -> int:
-    return lowest.choose_plain_with_two(rules[0], views[0])
+    return lowest_two_decks.choose_plain(rules[0], views[0])
 
 
 @kernel
@@ -89,7 +89,7 @@ class Position:
         view = self.views[0]
         view["hand"], view["hand_second"] = split(mask(hand))
         view["on_cards"], view["on_second"] = split(mask(on or ()))
-        view["on"] = two_decks._classify(self.packed, *split(mask(on or ())))
+        view["on"] = two_decks.classify_kernel(self.packed, *split(mask(on or ())))
         view["required"] = 0 if required is None else 1 << required
         view["asked_again"] = again
 
@@ -108,7 +108,7 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
     required = min(hand) if on is None and rng.random() < 0.3 and rules.first_lead != "free" else None
     position.set(hand, on, required, again)
     where = (rules, hand, on, required, again)
-    n = two_decks._write_moves(packed, position.views)
+    n = two_decks.legal_plays_kernel(packed, position.views)
     written = [join(*both) for both in zip(view["plays"][:n], view["plays_second"][:n], strict=True)]
     here = naive_hand.Position(rules, 0, hand, on, None, required, again, (), frozenset())
     legal = here.legal
@@ -126,7 +126,7 @@ def check_position(rng: random.Random, position: Position, size: int) -> None:
         *rng.sample(sorted(legal), min(3, len(legal))),
         tuple(sorted(rng.sample(hand, rng.randint(1, min(6, len(hand)))))),
     ):
-        code = int(two_decks._classify(packed, *split(mask(play))))
+        code = int(two_decks.classify_kernel(packed, *split(mask(play))))
         kind = naive.classify(rules, play)
         assert bool(code) == bool(kind), where
         assert not kind or ((code >> 6) & 15, code & 63) == (kind[1], max(play)), where

@@ -11,7 +11,6 @@ and to a few odd coprime moduli below 2^32, whose remainders multiply without ov
 puts them together at the end. A compiled kernel lists the ways to draw from a rank (`tlsim.engine.deal_counts`).
 """
 
-import dataclasses
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, gcd, prod
@@ -21,7 +20,7 @@ import polars as pl
 
 from tlsim.chances.automata import DONE, FALSE, Automaton, Classes, Draws, Ints, automaton
 from tlsim.chances.columns import ONE_DECK, Deck
-from tlsim.engine.deal_counts import draw_all
+from tlsim.engine.deal_counts import DealClasses, DrawColumns, draw_all
 from tlsim.errors import InputError, OutOfReach
 from tlsim.rules.ruleset import Rules
 
@@ -123,15 +122,6 @@ def _deals_without(lower: int, dealt: int, deck: Deck) -> int:
 # ------------------------------------------------------------------------------------------------ deals
 
 
-@dataclasses.dataclass
-class DealClasses:
-    """Classes of deals of k hands: the classes of the hands, sorted, and how many deals there are, by modulus."""
-
-    hands: Ints  # (rows, k)
-    gone: Ints  # (rows,): number of the set of cards of this rank that is drawn
-    ways: Ints  # (rows, moduli), uint64: remainders to 2^64 and to the others
-
-
 def number_of_deals(k: int, cards: int, deck: Deck = ONE_DECK) -> int:
     """Return the number of ways to deal k hands, each a set of cards; raise `InputError` for too many cards.
 
@@ -168,12 +158,12 @@ def count_deals(machine: Automaton, k: int, cards: int, deck: Deck, max_numbers:
 
 def _draw(table: DealClasses, hand: int, draws: Draws, moduli: Ints, max_numbers: int) -> DealClasses:
     """Let one hand of each deal draw from a rank, in all ways; `table.hands` is sorted from the next one on."""
-    listed = draws.first, draws.n_ways, draws.to, draws.gone, draws.ways
-    after = draw_all(table.hands, table.gone, table.ways, hand, listed, moduli, max_numbers)
+    columns = DrawColumns(draws.first, draws.n_ways, draws.to, draws.gone, draws.ways)
+    after = draw_all(table, hand, columns, moduli, max_numbers)
     if after is None:
         players = table.hands.shape[1]
         raise OutOfReach(f"the exact count for {players} players would need more than {max_numbers:,} numbers")
-    return DealClasses(*after)
+    return after
 
 
 def _settle(table: DealClasses, classes: Classes, cards: int, left: int, choose: Ints, moduli: Ints) -> DealClasses:

@@ -1,19 +1,31 @@
 """Shapes on bit masks: ranks, runs and pairs read off the nibbles of a hand, and every way to pick cards for them.
 
-Bit 0 of nibble r of `presence(h)` says that rank r is there, `counts(h)` holds the number of cards of each rank, and
-`runs(p, n)` marks the ranks that start n consecutive ones. `h` is a hand, `hi` the cards of it that may be on top.
+A rank is a nibble of a mask, its suits are the four bits. A hand is looked at in three ways:
+
+- as the mask itself, one bit a card;
+- as `presence(hand)`, one bit a rank, the lowest of its nibble;
+- as `counts(hand)`, the number of cards of each rank in its nibble.
+
+`runs(ranks, n)` marks the ranks that start n consecutive ones. Where the top card of a play must be among some of the
+hand's cards, those are called `tops`: all of them for a lead, the higher ones for an answer.
 """
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from tlsim.engine.bits import kth_bit, lowest_bit, popcount
 from tlsim.engine.compile import function, inline
-from tlsim.rules.cards import NO_TWOS, ONES
+from tlsim.engine.view import View
+from tlsim.rules.cards import NO_TWOS, ONES, Card, Mask, Rank
 
 Code: TypeAlias = int
 """A play as one number, `kind << 10 | length << 6 | top card`; 0 is no combination, or a lead."""
 Lattice: TypeAlias = int
 """The number of cards of each rank in its nibble."""
+RankBits: TypeAlias = int
+"""A set of ranks: one bit a rank, the lowest of its nibble."""
+
+Copies: TypeAlias = tuple[Mask, Mask]
+"""Cards of two decks: those there at least once, and those there twice."""
 
 # Kinds of plays; a play of one rank has its number of cards.
 SINGLE, PAIR, TRIPLE, QUAD, STRAIGHT, DOUBLE_STRAIGHT, QUAD_RUN = range(1, 8)
@@ -23,109 +35,125 @@ KINDS = ("pass", "single", "pair", "triple", "quad", "straight", "double-straigh
 
 
 @inline
-def lowest(a: int) -> int:
-    """Return the lowest set bit of a mask, as a mask."""
-    return a & -a
+def lowest(mask: int) -> int:
+    """Return the lowest set bit of a mask, as a mask; 0 when there is none."""
+    return mask & -mask
 
 
 @inline
-def above(h: int, top: int) -> int:
-    """Return the cards of h that are higher than card `top`."""
-    return h & (-2 << top)
+def above(hand: Mask, top: Card) -> Mask:
+    """Return the cards of a hand that are higher than a card."""
+    return hand & (-2 << top)  # -2 << top has every bit above bit `top`
 
 
 @inline
-def nibble(h: int, rank: int) -> int:
+def nibble(hand: Mask, rank: Rank) -> Mask:
     """Return the cards of one rank."""
-    return h & (15 << (4 * rank))
+    return hand & (15 << (4 * rank))
 
 
 @inline
-def up1(h: int) -> int:
-    """Return the cards one suit above those of h, same rank."""
-    return (h & (ONES * 7)) << 1
+def up1(hand: Mask) -> Mask:
+    """Return the cards one suit above those of a hand, same rank: what leaves the nibble is dropped before."""
+    return (hand & (ONES * 0b0111)) << 1
 
 
 @inline
-def up2(h: int) -> int:
-    """Return the cards two suits above those of h, same rank."""
-    return (h & (ONES * 3)) << 2
+def up2(hand: Mask) -> Mask:
+    """Return the cards two suits above those of a hand, same rank."""
+    return (hand & (ONES * 0b0011)) << 2
 
 
 @inline
-def up3(h: int) -> int:
-    """Return the cards three suits above those of h, same rank."""
-    return (h & ONES) << 3
+def up3(hand: Mask) -> Mask:
+    """Return the cards three suits above those of a hand, same rank."""
+    return (hand & ONES) << 3
 
 
 @inline
-def covered(h: int) -> int:
-    """Return the cards that have a lower one of the same rank in h."""
-    return up1(h) | up2(h) | up3(h)
+def covered(hand: Mask) -> Mask:
+    """Return the cards, held or not, that have a lower one of the same rank in the hand."""
+    return up1(hand) | up2(hand) | up3(hand)
 
 
 @inline
-def presence(h: int) -> int:
-    """Return one bit (the lowest of the nibble) for every rank in h."""
-    return (h | h >> 1 | h >> 2 | h >> 3) & ONES
+def presence(hand: Mask) -> RankBits:
+    """Return the ranks that a hand holds."""
+    return (hand | hand >> 1 | hand >> 2 | hand >> 3) & ONES
 
 
 @inline
-def counts(h: int) -> int:
-    """Return the number of cards of each rank, 0 to 4, in its nibble."""
-    pairs = h - ((h >> 1) & (ONES * 5))
-    return (pairs & (ONES * 3)) + ((pairs >> 2) & (ONES * 3))
+def counts(hand: Mask) -> Lattice:
+    """Return the number of cards of each rank, 0 to 4: the usual count of bits, all nibbles at once."""
+    pairs = hand - ((hand >> 1) & (ONES * 0b0101))  # in every two bits how many of them were set
+    return (pairs & (ONES * 0b0011)) + ((pairs >> 2) & (ONES * 0b0011))
 
 
 @inline
-def count_at(lattice: int, rank: int) -> int:
-    """Return one nibble of a count lattice."""
+def count_at(lattice: Lattice, rank: Rank) -> int:
+    """Return the number of cards of one rank."""
     return (lattice >> (4 * rank)) & 15
 
 
 @inline
 def pair_choices(n: int) -> int:
-    """Return the number of pairs out of n cards of a rank."""
+    """Return the number of pairs out of n different cards of a rank."""
     return n * (n - 1) >> 1
 
 
 @inline
-def runs(p: int, n: int) -> int:
-    """Return the ranks that start n (1 to 16) consecutive ones of a presence mask; by doubling."""
+def runs(ranks: RankBits, n: int) -> RankBits:
+    """Return the ranks that start n (1 to 16) consecutive ones.
+
+    The plain version is `ranks & ranks >> 4 & … & ranks >> 4 * (n - 1)`. Here each step doubles what is covered, and a
+    step that is not needed shifts by 0: no branch but one.
+    """
     if n <= 4:
-        p &= p >> ((2 * n) & 12)
-        return p & (p >> ((2 * n - 2) & 12))
-    p &= p >> 4
-    p &= p >> 8
-    p &= p >> (4 * min(n - 4, 4))
-    return p & (p >> (4 * max(n - 8, 0)))
+        ranks &= ranks >> ((2 * n) & 12)  # 0 for n = 1, one rank for 2 and 3, two for 4
+        return ranks & (ranks >> ((2 * n - 2) & 12))  # 0 for n = 1 and 2, one rank for 3 and 4
+    ranks &= ranks >> 4
+    ranks &= ranks >> 8
+    ranks &= ranks >> (4 * min(n - 4, 4))
+    return ranks & (ranks >> (4 * max(n - 8, 0)))
 
 
 @inline
-def quads(h: int) -> int:
-    """Return one bit (the lowest of the nibble) for every rank with all four cards in h."""
-    return h & (h >> 1) & (h >> 2) & (h >> 3) & ONES
+def runs_to(ranks: RankBits, tops: Mask, n: int) -> RankBits:
+    """Return the ranks that start n consecutive ones the last of which is a rank of `tops`."""
+    return runs(ranks, n) & (presence(tops) >> (4 * (n - 1)))
 
 
 @inline
-def holds_chop(h: int) -> bool:
-    """Return whether h holds a quad, or a pair of each of three ranks in a row: what any chop of one deck needs."""
-    lattice = counts(h)
+def has_three_in_a_row(ranks: RankBits) -> bool:
+    """Return whether there are three consecutive ranks."""
+    return ranks & (ranks >> 4) & (ranks >> 8) != 0
+
+
+@inline
+def quads(hand: Mask) -> RankBits:
+    """Return the ranks of which a hand holds all four cards."""
+    return hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONES
+
+
+@inline
+def holds_chop(hand: Mask) -> bool:
+    """Return whether a hand holds a quad, or pairs of three ranks in a row: what any chop of one deck needs."""
+    lattice = counts(hand)
     four = (lattice >> 2) & ONES
     two = ((lattice >> 1) & ONES) | four
-    return four | (two & (two >> 4) & (two >> 8)) != 0
+    return four | (two & (two >> 4) & (two >> 8)) != 0  # `has_three_in_a_row`, in one comparison with the quads
 
 
 # ------------------------------------------------------------------------------------------------ all plays of a shape
 
 
 @function
-def write_of_a_rank(view: Any, n: int, h: int, hi: int, kind: int) -> int:
-    """Write every single, pair, triple or quad of h with its top card in hi; return the new end."""
-    while hi != 0:
-        top = lowest(hi)
-        hi ^= top
-        lower = nibble(h, lowest_bit(top) >> 2) & (top - 1)
+def write_of_a_rank(view: View, n: int, hand: Mask, tops: Mask, kind: int) -> int:
+    """Write every single, pair, triple or quad of a hand to `view.plays` from n on; return the new end."""
+    while tops != 0:
+        top = lowest(tops)
+        tops ^= top
+        lower = nibble(hand, lowest_bit(top) >> 2) & (top - 1)
         if kind == SINGLE:
             view.plays[n] = top
             n += 1
@@ -149,17 +177,17 @@ def write_of_a_rank(view: Any, n: int, h: int, hi: int, kind: int) -> int:
 
 
 @function
-def write_straights(view: Any, n: int, h: int, hi: int, length: int) -> int:
-    """Write every straight of one length in h with its top card in hi; return the new end.
+def write_straights(view: View, n: int, hand: Mask, tops: Mask, length: int) -> int:
+    """Write every straight of one length of a hand to `view.plays` from n on; return the new end.
 
-    All choices of suits, as an odometer whose digits are the cards of each rank.
+    All choices of suits, as an odometer: its digits are the cards of each rank, the lowest rank turns fastest.
     """
-    starts = runs(presence(h), length) & (presence(hi) >> (4 * (length - 1)))
+    starts = runs_to(presence(hand), tops, length)
     while starts != 0:
         low = lowest_bit(starts)
         starts &= starts - 1
         last = (low >> 2) + length - 1
-        digits = (h & ((1 << (4 * last)) - (1 << low))) | nibble(hi, last)
+        digits = (hand & ((1 << (4 * last)) - (1 << low))) | nibble(tops, last)
         first = digits & ~covered(digits)
         play = first
         while True:
@@ -167,12 +195,12 @@ def write_straights(view: Any, n: int, h: int, hi: int, length: int) -> int:
             n += 1
             rank = low >> 2
             while rank <= last:
-                higher = nibble(digits, rank) & -(nibble(play, rank) << 1)
+                higher = nibble(digits, rank) & -(nibble(play, rank) << 1)  # the cards above the one that is in
                 play &= ~(15 << (4 * rank))
                 if higher != 0:
                     play |= lowest(higher)
                     break
-                play |= nibble(first, rank)
+                play |= nibble(first, rank)  # this digit starts anew, and the next rank turns
                 rank += 1
             if rank > last:
                 break
@@ -180,73 +208,82 @@ def write_straights(view: Any, n: int, h: int, hi: int, length: int) -> int:
 
 
 @inline
-def kth_pair(g: int, hi: int, k: int) -> int:
-    """Return the k-th pair of the cards g of one rank with its top card in hi."""
-    a, b, c = hi & up1(g), hi & up2(g), hi & up3(g)
-    n_a, n_b = popcount(a), popcount(b)
-    if k < n_a:
-        top = kth_bit(a, k)
+def kth_pair(cards: Mask, tops: Mask, k: int) -> Mask:
+    """Return the k-th pair of the cards of one rank: by how many suits the two are apart, then by the top card."""
+    one_apart, two_apart, three_apart = tops & up1(cards), tops & up2(cards), tops & up3(cards)
+    n_one, n_two = popcount(one_apart), popcount(two_apart)
+    if k < n_one:
+        top = kth_bit(one_apart, k)
         return top | top >> 1
-    if k < n_a + n_b:
-        top = kth_bit(b, k - n_a)
+    if k < n_one + n_two:
+        top = kth_bit(two_apart, k - n_one)
         return top | top >> 2
-    return c | c >> 3
+    return three_apart | three_apart >> 3
 
 
 @inline
-def count_pairs(g: int, hi: int) -> int:
-    """Return the number of pairs in g with the top card in hi."""
-    return popcount(hi & up1(g)) + popcount(hi & up2(g)) + popcount(hi & up3(g))
+def count_pairs(cards: Mask, tops: Mask) -> int:
+    """Return the number of pairs of the cards of one rank."""
+    return popcount(tops & up1(cards)) + popcount(tops & up2(cards)) + popcount(tops & up3(cards))
 
 
 @inline
-def double_starts(h: int, hi: int, length: int) -> int:
-    """Return the ranks that start a double straight of `length` pairs in h with its top card in hi."""
-    paired = h & covered(h)
-    return runs(presence(paired), length) & (presence(paired & hi) >> (4 * (length - 1)))
+def double_starts(hand: Mask, tops: Mask, length: int) -> RankBits:
+    """Return the ranks that start a double straight of `length` pairs."""
+    paired = hand & covered(hand)
+    return runs_to(presence(paired), paired & tops, length)
 
 
 @function
-def count_doubles(h: int, hi: int, length: int) -> int:
-    """Return the number of double straights of `length` pairs in h with the top card in hi."""
-    starts, lattice, total = double_starts(h, hi, length), counts(h), 0
+def count_doubles(hand: Mask, tops: Mask, length: int) -> int:
+    """Return the number of double straights of `length` pairs."""
+    starts, lattice, total = double_starts(hand, tops, length), counts(hand), 0
     while starts != 0:
-        rank = lowest_bit(starts) >> 2
+        first = lowest_bit(starts) >> 2
         starts &= starts - 1
-        last = rank + length - 1
-        product = count_pairs(nibble(h, last), nibble(hi, last))
-        for r in range(rank, last):
-            product *= pair_choices(count_at(lattice, r))
-        total += product
+        last = first + length - 1
+        ways = count_pairs(nibble(hand, last), nibble(tops, last))
+        for rank in range(first, last):
+            ways *= pair_choices(count_at(lattice, rank))
+        total += ways
     return total
 
 
 @function
-def kth_double(h: int, hi: int, length: int, k: int) -> int:
-    """Return the k-th double straight of those that `count_doubles` counts."""
-    starts, lattice = double_starts(h, hi, length), counts(h)
+def kth_double(hand: Mask, tops: Mask, length: int, k: int) -> Mask:
+    """Return the k-th of the double straights that `count_doubles` counts.
+
+    Within those that start at a rank, k is a number whose digits are the choices of a pair of each rank, top first.
+    """
+    starts, lattice = double_starts(hand, tops, length), counts(hand)
     while True:
-        rank = lowest_bit(starts) >> 2
+        first = lowest_bit(starts) >> 2
         starts &= starts - 1
-        last = rank + length - 1
-        n_top = count_pairs(nibble(h, last), nibble(hi, last))
-        product = n_top
-        for r in range(rank, last):
-            product *= pair_choices(count_at(lattice, r))
-        if k >= product:
-            k -= product
+        last = first + length - 1
+        n_top = count_pairs(nibble(hand, last), nibble(tops, last))
+        ways = n_top
+        for rank in range(first, last):
+            ways *= pair_choices(count_at(lattice, rank))
+        if k >= ways:
+            k -= ways
             continue
-        play = kth_pair(nibble(h, last), nibble(hi, last), k % n_top)
+        play = kth_pair(nibble(hand, last), nibble(tops, last), k % n_top)
         k //= n_top
-        for r in range(rank, last):
-            g = nibble(h, r)
-            n_pairs = pair_choices(count_at(lattice, r))
-            play |= kth_pair(g, g, k % n_pairs)
+        for rank in range(first, last):
+            cards = nibble(hand, rank)
+            n_pairs = pair_choices(count_at(lattice, rank))
+            play |= kth_pair(cards, cards, k % n_pairs)
             k //= n_pairs
         return play
 
 
 @inline
-def quad_run_starts(h: int, hi: int, length: int) -> int:
-    """Return the ranks that start a run of `length` quads in h (no 2s) with its top card in hi."""
-    return runs(quads(h & NO_TWOS), length) & (presence(hi) >> (4 * (length - 1)))
+def quad_run_starts(hand: Mask, tops: Mask, length: int) -> RankBits:
+    """Return the ranks that start a run of `length` quads, without 2s."""
+    return runs_to(quads(hand & NO_TWOS), tops, length)
+
+
+@inline
+def quad_run_from(start: RankBits, length: int) -> Mask:
+    """Return the run of `length` quads from a rank, given as its bit; 0 for no rank."""
+    return start * ((1 << (4 * length)) - 1)  # all bits of `length` nibbles, moved to where the run starts

@@ -15,7 +15,7 @@ from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.features import leftover
 from tlsim.engine.host import types
 from tlsim.engine.one_deck import beats, chop_class, classify, keeps_obligations, kind_of, matches, top_of
-from tlsim.engine.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, random
+from tlsim.engine.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, lowest_two_decks, random
 from tlsim.engine.rng import draw, draw_beside
 from tlsim.engine.shapes import QUAD_RUN, above
 from tlsim.engine.view import C_SIGNATURE, CONTRACT
@@ -131,7 +131,7 @@ def decide_free(rules: Any, table: Any, seat: int, hand: int, on: int, lead: boo
     """
     view = table.sight
     if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
-        return lowest.choose_free_with_two(rules, view) if two else lowest.choose_free(rules, view, hand, on, lead)
+        return lowest_two_decks.choose_free(rules, view) if two else lowest.choose_free(rules, view, hand, on, lead)
     word = next_word(rules, table, seat, only)
     return random.choose_with_two(rules, view, word) if two else random.choose_free(rules, view, hand, on, lead, word)
 
@@ -248,11 +248,12 @@ def fault_with_two(
         return NOT_HELD
     if code == 0 or (on == 0 and kind_of(code) == QUAD_RUN):
         return ILLEGAL
-    if on != 0 and not two_decks.beats(rules, code, cards, second, on, on_cards, on_second):
+    if on != 0 and not two_decks.beats(rules, code, (cards, second), on, (on_cards, on_second)):
         return ILLEGAL
     if rules.finish_on_two != 0 and again == 0 and (on != 0 or required == 0):
         return NO_FAULT
-    kept = two_decks.keeps_obligations(rules, hand, held, on, required, again, code, cards, second)
+    duties = (on, required, again)
+    kept = two_decks.keeps_obligations(rules, (hand, held), duties, code, (cards, second))
     return NO_FAULT if kept else ILLEGAL
 
 

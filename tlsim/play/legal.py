@@ -17,8 +17,13 @@ from tlsim.errors import InputError
 from tlsim.rules.cards import DECK, join, mask, names, numbers, split
 from tlsim.rules.ruleset import INSTANT_WINS, Rules, check_players, chop_line, deal_of, pack, player_counts
 
-MOVES = [one_deck._write_moves, one_deck._classify]  # what `moves` needs for one deck …
-_FEATURES = [features._instant_win_kind, features._fewest_plays, features._count_leads, two_decks._lattice]
+MOVES = [one_deck.legal_plays_kernel, one_deck.classify_kernel]  # what `moves` needs for one deck …
+_FEATURES = [
+    features.instant_kind_kernel,
+    features.fewest_plays_kernel,
+    features.count_leads_kernel,
+    two_decks.lattice_kernel,
+]
 KERNELS = [*MOVES, *_FEATURES]  # … and `describe_hand`
 
 
@@ -43,7 +48,7 @@ def _packed_for(rules: Rules, *masks: int) -> tuple[Any, bool]:
 
 
 def _code(packed: Any, two: bool, cards: int) -> int:
-    return int(two_decks._classify(packed, *split(cards)) if two else one_deck._classify(packed, cards))
+    return int(two_decks.classify_kernel(packed, *split(cards)) if two else one_deck.classify_kernel(packed, cards))
 
 
 # ------------------------------------------------------------------------------------------------ plays
@@ -64,8 +69,8 @@ def may_follow(rules: Rules, play: int, on: int) -> bool:
     if on == 0:
         return code >> 10 != QUAD_RUN
     if two:
-        return bool(two_decks._beats(packed, code, *split(play), beaten, *split(on)))
-    return bool(one_deck._beats(packed, code, beaten))
+        return bool(two_decks.beats_kernel(packed, code, split(play), beaten, split(on)))
+    return bool(one_deck.beats_kernel(packed, code, beaten))
 
 
 def moves(rules: Rules, hand: int, on: int = 0, opening: bool = False) -> list[int]:
@@ -90,7 +95,7 @@ def moves(rules: Rules, hand: int, on: int = 0, opening: bool = False) -> list[i
         raise InputError(f"{' '.join(names(on))} is no combination in {rules.name}: nothing can be played on it")
     if opening and not on and rules.first_lead != "free":
         view["required"] = hand & -hand
-    n = (two_decks if two else one_deck)._write_moves(packed, views)
+    n = (two_decks if two else one_deck).legal_plays_kernel(packed, views)
     found = [join(*both) for both in zip(view["plays"][:n], view["plays_second"][:n], strict=True)]
     return sorted(found, key=lambda play: (_code(packed, two, play), play))
 
@@ -102,9 +107,9 @@ def instant_win_name(rules: Rules, hand: int, opening: bool) -> str | None:
     """Return the instant win that a dealt hand has, `None` for none; on an `opening` hand there are more."""
     packed, two = _packed_for(rules, hand)
     if two:
-        kind = int(two_decks._instant_win_kind(packed, *split(hand), int(opening)))
+        kind = int(two_decks.instant_kind_kernel(packed, *split(hand), int(opening)))
     else:
-        kind = int(features._instant_win_kind(packed, hand, int(opening)))
+        kind = int(features.instant_kind_kernel(packed, hand, int(opening)))
     return INSTANT_WINS[kind] if kind >= 0 else None
 
 
@@ -115,7 +120,7 @@ def describe_hand(rules: Rules, hand: int) -> dict[str, Any]:
     table lists; `instant_win` and `opening_instant_win`: names or `None`; `legal_leads`, `fewest_plays`: numbers.
     """
     packed, two = _packed_for(rules, hand)
-    lattice = two_decks._lattice(*split(hand))
+    lattice = two_decks.lattice_kernel(*split(hand))
     combinations: Counter[str] = Counter()
     chops: dict[str, list[int]] = {}
     plays = moves(rules, hand)
@@ -130,8 +135,8 @@ def describe_hand(rules: Rules, hand: int) -> dict[str, Any]:
         "chops": [(name, len(found), found[0]) for name, found in chops.items()],
         "instant_win": instant_win_name(rules, hand, False),
         "opening_instant_win": instant_win_name(rules, hand, True),
-        "legal_leads": len(plays) if two else int(features._count_leads(packed, hand)),
-        "fewest_plays": int(features._fewest_plays(packed, lattice, hand.bit_count())),
+        "legal_leads": len(plays) if two else int(features.count_leads_kernel(packed, hand)),
+        "fewest_plays": int(features.fewest_plays_kernel(packed, lattice, hand.bit_count())),
     }
 
 

@@ -1,4 +1,7 @@
-"""Policies: ways to play a seat. The built-in ones are here, one file each; `tlsim.plugins.load` finds all others.
+"""Policies: ways to play a seat. The built-in ones are here; `tlsim.plugins.load` finds all others.
+
+`lowest` and `random` are the policies, each with its plain version. What they pick from is in modules of its own: the
+lowest play of a kind (`lowest_plays`), the k-th one (`kth_plays`), and the choice of `lowest` with two decks.
 
 A policy plays one seat: `choose(rules, view, stream)` returns the cards it plays (`engine.view` has the contract).
 """
@@ -28,9 +31,8 @@ class Policy:
     summary: str = ""
     params: tuple[float, ...] = ()
     source: str = ""  # SHA-256 of the file that it is in
-    code: Any = (
-        None  # of one called by address: where its `address` and `loop` come from (`tlsim.plugins.compiled.Compiled`)
-    )
+    # of one called by address: where its `address` and `loop` come from (`tlsim.plugins.compiled.Compiled`)
+    code: Any = None
 
     @property
     def by_address(self) -> bool:
