@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tables import every_table
 
+from tlsim.engine.faults import ILLEGAL, NOT_HELD
 from tlsim.engine.policies import Policy, lowest, random
-from tlsim.engine.turn import ILLEGAL, NOT_HELD
 from tlsim.errors import InputError, PlayFault
 from tlsim.play import runner
 from tlsim.play.plan import Plan

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from tlsim.engine.calls import address_of
 from tlsim.engine.compile import kernel
 from tlsim.engine.deal import deal_hands
+from tlsim.engine.faults import NO_FAULT
 from tlsim.engine.features import count_leads_of
 from tlsim.engine.one_deck import legal_plays
 from tlsim.engine.table import PLAY_HAND, ROW, TABLE, call_play_hand
-from tlsim.engine.tally import LENGTHS, LENGTHS_AT
-from tlsim.engine.turn import NO_FAULT
+from tlsim.engine.tally import DECISIONS
 from tlsim.engine.view import VIEW
 from tlsim.errors import PlayFault
 from tlsim.play.plan import Plan
@@ -32,7 +32,6 @@ N_HANDS = 1 << 16  # hands whose leads are generated: too many for the processor
 _AT_ONCE = 1 << 12  # hands whose leads are counted in one call: they stay in the processor's cache
 _SEED = np.uint64(1)
 _GROWTH = 4  # of the size of a sample until it is long enough
-_DECISIONS = LENGTHS_AT + LENGTHS.index("decisions")
 
 Tables = Callable[[Plan, NDArray[np.int64]], Any]
 """What makes the tables of a run: `tlsim.stats.tables.tables`, which lies below the seam."""
@@ -183,7 +182,7 @@ def running(plan: Plan, keep_rows: bool = False, tables: Tables | None = None) -
             total = total + block.tally
         if tables:
             tables(chosen, total)
-        return n * seatings, int(total[0, _DECISIONS])
+        return n * seatings, int(total[0, DECISIONS])
 
     return run
 

@@ -294,6 +294,12 @@ RULES = np.dtype(
 )
 
 
+def packed_choice(rule: str, choice: str) -> int:
+    """Return the number that the packed record has for one of the choices of a rule."""
+    field = next(field for field in rule_fields() if field.name == rule)
+    return list(field.metadata["choices"]).index(choice)
+
+
 def chop_line(rules: Rules, chop: str) -> str | None:
     """Return the line of the chop table that governs a chop (section 3), `None` when it has none.
 
@@ -319,7 +325,7 @@ def pack(rules: Rules, players: int) -> NDArray[np.void]:
             value = [kind for kind in value if not (rules.trading and kind == "four-twos")]  # sections 6 and 8
             record[field.name] = [INSTANT_WINS.index(kind) for kind in value] + [-1] * (len(INSTANT_WINS) - len(value))
         elif field.name in record.dtype.names and field.name not in ("decks", "cards"):
-            record[field.name] = list(field.metadata["choices"]).index(value) if isinstance(value, str) else value
+            record[field.name] = packed_choice(field.name, value) if isinstance(value, str) else value
     record["decks"], record["cards"] = deal_of(rules, players)
     record["straight_cards"] = FULL if rules.straight_twos else NO_TWOS
     record["double_cards"] = FULL if rules.double_straight_twos else NO_TWOS
