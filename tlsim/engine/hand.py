@@ -13,7 +13,7 @@ import numpy as np
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount, unlikely
 from tlsim.engine.choices import FIRST_LEAD_ALONE, FIRST_LEAD_FREE
-from tlsim.engine.compile import policy_kernel, scalar_kernel, spliced
+from tlsim.engine.compile import inline, policy_kernel, scalar_kernel, spliced
 from tlsim.engine.faults import NO_FAULT
 from tlsim.engine.features import instant_kind, instant_win
 from tlsim.engine.mode import (
@@ -60,7 +60,7 @@ def open_seats(rules: RulesRecord, table: Table, mode: Mode) -> None:
             view.played_second[seat] = 0
 
 
-@spliced
+@inline
 def holders_of_lowest(rules: RulesRecord, table: Table) -> tuple[Mask, Mask]:
     """Return the lowest card dealt, and the seats that hold it: with two decks there may be two."""
     lowest_dealt = 0
@@ -73,7 +73,7 @@ def holders_of_lowest(rules: RulesRecord, table: Table) -> tuple[Mask, Mask]:
     return lowest_dealt, holders
 
 
-@spliced
+@inline
 def open_row(row: Row, leader: Seat, dealer: Seat) -> None:
     """Set the row of a hand that begins."""
     row.dealer = dealer
@@ -112,7 +112,7 @@ def open_hand(rules: RulesRecord, table: Table, row: Row, opening: int, leader: 
 
 @spliced
 def find_instant_win(rules: RulesRecord, table: Table, row: Row, mode: Mode) -> Seat:
-    """Return the seat that wins at once, or NO_INSTANT_WIN: the best kind, then the next from the leader (section 6)."""
+    """Return the seat that wins at once (section 6), or NO_INSTANT_WIN: the best kind, then the next from the leader."""
     winner, best = NO_INSTANT_WIN, _WORST_PRIORITY
     for step in range(rules.players):
         seat = (row.leader + step) % rules.players
@@ -232,7 +232,7 @@ KERNELS = [
 ]
 
 
-# ----------------------------------------------------------------------------------------------- which of them, with what
+# ------------------------------------------------------------------------------------------------ which of them
 
 
 def play_hand_kernel(rules: RulesRecord, is_shown: bool, numbers: Collection[int] = ()) -> Any:

@@ -13,6 +13,7 @@ from tlsim.engine.faults import (
     NO_FAULT,
     fault_of_answer,
     fault_of_lead,
+    fault_with_one_deck,
     follows,
     follows_single,
     holds_play,
@@ -41,7 +42,6 @@ from tlsim.engine.turn import (
     play_of,
     show_turn,
     take_cards,
-    turn_of,
 )
 from tlsim.engine.view import View
 from tlsim.rules.cards import Mask, Seat
@@ -87,6 +87,12 @@ def piles_of(counts: int) -> int:
 
 
 @inline
+def next_to_answer(live: Mask, seat: Seat) -> Mask:
+    """Return the live seats as `after` sees them from a seat."""
+    return (live >> (seat + 1)) & 0x7F
+
+
+@inline
 def new_pile(leader: Seat, holding: Mask, counts: int) -> Pile:
     """Return a pile before its lead."""
     return Pile(0, holding * TWICE, counts, Play(0, 0, 0), leader, holding)
@@ -95,7 +101,7 @@ def new_pile(leader: Seat, holding: Mask, counts: int) -> Pile:
 # ------------------------------------------------------------------------------------------------ what comes of a play
 
 
-@spliced
+@inline
 def is_over(rules: RulesRecord, holding: Mask) -> bool:
     """Return whether the hand has ended: one player holds cards, or, with `ends = first-out`, one is out."""
     if rules.ends == ENDS_LAST:
@@ -103,7 +109,7 @@ def is_over(rules: RulesRecord, holding: Mask) -> bool:
     return popcount(holding) < rules.players
 
 
-@spliced
+@inline
 def go_out(rules: RulesRecord, view: View, row: Row, seat: Seat, holding: Mask) -> Mask:
     """Note that a seat has played its last card; return the seats that still hold cards."""
     row.places[np.uint64(seat)] = rules.players + 1 - popcount(holding)
@@ -144,7 +150,7 @@ def settle_pile(table: Table) -> None:
     table.pile_value = 0
 
 
-@spliced
+@inline
 def stop(table: Table, fault: int, turn: Turn, play: Play, pile: Pile) -> Pile:
     """Return a pile that stops at a fault, which the table has then."""
     note_fault(table, fault, turn, play, turns_of(pile.counts))
@@ -160,7 +166,8 @@ def lead_pile(rules: RulesRecord, table: Table, row: Row, pile: Pile, required: 
     view, seat, n_turns, holding = table.sight, pile.owner, turns_of(pile.counts), pile.holding
     if mode.is_shown or mode.two_decks:
         view.on_cards = 0
-    turn = turn_of(table, seat, required, 0, mode)
+    second = table.hands_second[np.uint64(seat)] if mode.two_decks else 0
+    turn = Turn(seat, table.hands[np.uint64(seat)], second, required, 0)
     show_turn(view, turn, 0, 0, n_turns, mode)
     play = play_of(rules, view, decide(rules, table, turn, 0, mode, lead=True), mode)
     fault = fault_of_lead(rules, turn, play, mode)
@@ -191,7 +198,7 @@ def answer_singles(rules: RulesRecord, table: Table, row: Row, pile: Pile, mode:
     on = last.code
     while waiting != 0 and is_single(on):  # most answers
         seat = (owner + 1 + lowest_bit(waiting)) & 7
-        turn = turn_of(table, seat, 0, 0, mode)
+        turn = Turn(seat, table.hands[np.uint64(seat)], 0, 0, 0)
         if not mode.is_shown and on >= SINGLE_TWO and unlikely(holds_chop(turn.hand)):
             break  # what follows knows of chops
         show_turn(view, turn, on, holding & ~live, turns_of(counts), mode)
@@ -208,7 +215,7 @@ def answer_singles(rules: RulesRecord, table: Table, row: Row, pile: Pile, mode:
         if unlikely(not follows_single(turn.hand, cards, on)):
             code = classify_rarely(rules, cards)
             stands = Pile(waiting, live, counts, Play(on, 0, 0), owner, holding)
-            fault = fault_of_answer(rules, turn, stands.on, Play(code, cards, 0), mode)
+            fault = fault_with_one_deck(rules, turn, on, Play(code, cards, 0))
             if unlikely(fault != NO_FAULT):
                 return stop(table, fault, turn, Play(code, cards, 0), stands)
             note_beaten(rules, table, row, stands, seat, code)
@@ -223,16 +230,8 @@ def answer_singles(rules: RulesRecord, table: Table, row: Row, pile: Pile, mode:
             if is_over(rules, holding):
                 waiting = 0
                 break
-        waiting = after_play(rules, live, holding, seat, mode)
+        waiting = next_to_answer(live, seat)
     return Pile(waiting, live, counts, Play(on, 0, 0), owner, holding)
-
-
-@spliced
-def after_play(rules: RulesRecord, live: Mask, holding: Mask, seat: Seat, mode: Mode) -> Mask:
-    """Return the seats to be asked after the answer of a seat, as `after` sees them."""
-    if mode.is_bound and rules.unlocked_classes:
-        return after(holding, seat)
-    return (live >> (seat + 1)) & 0x7F
 
 
 @spliced
@@ -245,7 +244,8 @@ def answer_once(rules: RulesRecord, table: Table, row: Row, pile: Pile, mode: Mo
     again = 1 - (live >> seat & 1) if mode.is_bound else 0
     if mode.is_bound and again != 0 and not holds_play(rules, table, seat, on, 1):
         return Pile(waiting, live, counts, on, owner, holding)
-    turn = turn_of(table, seat, 0, again, mode)
+    second = table.hands_second[np.uint64(seat)] if mode.two_decks else 0
+    turn = Turn(seat, table.hands[np.uint64(seat)], second, 0, again)
     show_turn(view, turn, on.code, holding & ~live, turns_of(counts), mode)
     on = Play(opaque(on.code), on.cards, on.second)
     play = play_of(rules, view, decide(rules, table, turn, on.code, mode, lead=False), mode)
@@ -268,7 +268,9 @@ def answer_once(rules: RulesRecord, table: Table, row: Row, pile: Pile, mode: Mo
         live &= ~(TWICE << seat)
     if mode.is_bound:  # who passed and came back is in again; without `pass_locks` all are
         live = (live | TWICE << seat) & holding * TWICE if rules.pass_locks else holding * TWICE
-    waiting = after_play(rules, live, holding, seat, mode)
+    waiting = next_to_answer(live, seat)
+    if mode.is_bound and rules.unlocked_classes:
+        waiting = after(holding, seat)
     if unlikely(rest == 0) and is_over(rules, holding):
         waiting = 0
     return Pile(waiting, live, counts + PLAY, play, seat, holding)

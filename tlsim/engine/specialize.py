@@ -14,7 +14,8 @@ from typing import Any
 from tlsim.engine.mode import Mode
 
 _COPIES: dict[Any, Any] = {}  # by function and constants: the function with these put in …
-_SPLICED: dict[Any, Any] = {}  # … and by that: its compiled form
+_SPLICED: dict[Any, Any] = {}  # … by that: its compiled form …
+_CONSTANT: dict[Any, Any] = {}  # … and where it does nothing but return a constant: that one
 
 
 def _is_spliced(value: Any) -> bool:
@@ -135,6 +136,8 @@ class _Pruner(ast.NodeTransformer):
             else:
                 rest.append(argument)
         copy = _copy(function, known, self.spliced)
+        if copy in _CONSTANT:
+            return ast.copy_location(ast.Constant(_CONSTANT[copy]), node)
         if copy not in _SPLICED:
             _SPLICED[copy] = self.spliced(copy)
         self.names[copy.__name__] = _SPLICED[copy]
@@ -162,7 +165,19 @@ def _copy(function: Any, known: dict[str, Any], spliced: Any) -> Any:
         names: dict[str, Any] = {}
         exec(code, function.__globals__, names)  # our own source
         _COPIES[key] = names[node.name]
+        steps = [step for step in node.body if not _does_nothing(step)]
+        if not steps:
+            _CONSTANT[_COPIES[key]] = None
+        elif isinstance(steps[0], ast.Return) and isinstance(steps[0].value, ast.Constant):
+            _CONSTANT[_COPIES[key]] = steps[0].value.value
     return _COPIES[key]
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    """Return whether a statement is a docstring, or what a call that does nothing left."""
+    return isinstance(statement, ast.Pass) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
 
 
 def _label(name: str, value: Any) -> str:

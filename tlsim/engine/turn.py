@@ -63,13 +63,6 @@ def next_seat(seats: Mask, seat: Seat) -> Seat:
     return (seat + 1 + lowest_bit(after(seats, seat))) & 7
 
 
-@spliced
-def turn_of(table: Table, seat: Seat, required: Mask, again: int, mode: Mode) -> Turn:
-    """Return the turn of a seat."""
-    second = table.hands_second[np.uint64(seat)] if mode.two_decks else 0
-    return Turn(seat, table.hands[np.uint64(seat)], second, required, again)
-
-
 # ------------------------------------------------------------------------------------------------ what it decides
 
 
