@@ -308,7 +308,7 @@ WRONG = {
     "simulate --match": "requires an argument",
     "simulate -n 0 --match 3": "0 matches: at least 1",
     "simulate -n 1e15 --match 3": "matches must be from 1 to 333,333,333,333,333, got 1,000,000,000,000,000",
-    "simulate -n 1e12 --match 100 -p lowest -p random --players 2": "matches of 200 hands in all their seatings must be at most",
+    "simulate -n 1e12 --match 100 -p lowest -p random --players 2": "matches of 200 hands in all their seatings",
     "replay --match 0": "match must be from 1 to 1000 hands, got 0",
     "replay --match 3 --deal 5:5": "count from 0",
 }  # fmt: skip

@@ -112,7 +112,7 @@ def open_hand(rules: RulesRecord, table: Table, row: Row, opening: int, leader: 
 
 @spliced
 def find_instant_win(rules: RulesRecord, table: Table, row: Row, mode: Mode) -> Seat:
-    """Return the seat that wins at once (section 6), or NO_INSTANT_WIN: the best kind, then the next from the leader."""
+    """Return the seat that wins at once (section 6) or NO_INSTANT_WIN: the best kind, then the next from the leader."""
     winner, best = NO_INSTANT_WIN, _WORST_PRIORITY
     for step in range(rules.players):
         seat = (row.leader + step) % rules.players

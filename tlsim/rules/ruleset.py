@@ -163,6 +163,12 @@ def rule_fields() -> tuple[dataclasses.Field[Any], ...]:
     return tuple(field for field in dataclasses.fields(Rules) if "meaning" in field.metadata)
 
 
+def packed_choice(key: str, name: str) -> int:
+    """Return the number of a choice in the packed record: its place among the choices of the rule."""
+    choices = {field.name: field.metadata["choices"] for field in rule_fields()}[key]
+    return list(choices).index(name)
+
+
 def deal_of(rules: Rules, players: int) -> tuple[int, int]:
     """Return the number of decks, and of cards dealt to each of so many players (section 4.1)."""
     decks = int(rules.decks) if rules.decks != "auto" else 1 if players <= 4 else 2
@@ -294,12 +300,6 @@ RULES = np.dtype(
 )
 
 
-def packed_choice(rule: str, choice: str) -> int:
-    """Return the number that the packed record has for one of the choices of a rule."""
-    field = next(field for field in rule_fields() if field.name == rule)
-    return list(field.metadata["choices"]).index(choice)
-
-
 def chop_line(rules: Rules, chop: str) -> str | None:
     """Return the line of the chop table that governs a chop (section 3), `None` when it has none.
 
@@ -325,7 +325,7 @@ def pack(rules: Rules, players: int) -> NDArray[np.void]:
             value = [kind for kind in value if not (rules.trading and kind == "four-twos")]  # sections 6 and 8
             record[field.name] = [INSTANT_WINS.index(kind) for kind in value] + [-1] * (len(INSTANT_WINS) - len(value))
         elif field.name in record.dtype.names and field.name not in ("decks", "cards"):
-            record[field.name] = packed_choice(field.name, value) if isinstance(value, str) else value
+            record[field.name] = list(field.metadata["choices"]).index(value) if isinstance(value, str) else value
     record["decks"], record["cards"] = deal_of(rules, players)
     record["straight_cards"] = FULL if rules.straight_twos else NO_TWOS
     record["double_cards"] = FULL if rules.double_straight_twos else NO_TWOS
