@@ -1,8 +1,7 @@
 """How the metrics of hands are added up, deal by deal; `tlsim.engine.tally` says where each is."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from tlsim.engine.compile import spliced
 from tlsim.engine.table import Row, Table
@@ -23,6 +22,7 @@ from tlsim.engine.tally import (
     RARE,
     SEATS_AT,
     TWOS_LEFT,
+    Tally,
 )
 from tlsim.rules.ruleset import INSTANT_WINS, N_TARGETS, RulesRecord
 
@@ -30,7 +30,7 @@ N_OUTCOMES = len(OUTCOMES)
 
 
 @spliced
-def add_outcome(sums: Any, at: np.uint64, place: int, payoff: int) -> None:
+def add_outcome(sums: NDArray[np.int64], at: np.uint64, place: int, payoff: int) -> None:
     """Add one seat's outcomes to the three metrics from `at`, an unsigned index, on."""
     sums[at + np.uint64(FIRST)] += 1 if place == 1 else 0
     sums[at + np.uint64(PLACE)] += place
@@ -38,7 +38,7 @@ def add_outcome(sums: Any, at: np.uint64, place: int, payoff: int) -> None:
 
 
 @spliced
-def add_row(rules: RulesRecord, table: Table, row: Row, policy_of_seat: Any, rare_at: int) -> None:
+def add_row(rules: RulesRecord, table: Table, row: Row, policy_of_seat: NDArray[np.int64], rare_at: int) -> None:
     """Add one hand to the sums of its deal; `policy_of_seat[seat]` is an index into the run's distinct policies."""
     sums = table.sums
     sums[HANDS] += 1
@@ -79,8 +79,8 @@ def add_row(rules: RulesRecord, table: Table, row: Row, policy_of_seat: Any, rar
 
 
 @spliced
-def close_deal(table: Table, rare_at: int, tally: Any) -> None:
-    """Add the sums of a deal and their squares to the tally, shape `(2, metrics)`, and clear them."""
+def close_deal(table: Table, rare_at: int, tally: Tally) -> None:
+    """Add the sums of a deal and their squares to the tally, and clear them."""
     stop = rare_at + RARE if table.any_rare else rare_at
     for m in range(stop):
         total = table.sums[np.uint64(m)]

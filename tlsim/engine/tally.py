@@ -5,8 +5,16 @@ sum of these and the sum of their squares, so that means and standard errors by 
 up in any order to the same bits. `tlsim.engine.sums` adds up.
 """
 
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
 from tlsim.engine.view import MAX_SEATS
 from tlsim.rules.ruleset import INSTANT_WINS, N_TARGETS
+
+Tally: TypeAlias = NDArray[np.int64]
+"""Sums over deals, shape `(2, metrics)`: of the metrics of a deal, and of their squares."""
 
 # Metrics by index. Three outcomes each: first out (0 or 1), place, payoff in half units.
 OUTCOMES = ("first", "place", "payoff")

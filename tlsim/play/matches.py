@@ -20,7 +20,7 @@ from tlsim.engine.hand import GOVERNED
 from tlsim.engine.payoffs import first_and_loser
 from tlsim.engine.sums import add_row
 from tlsim.engine.table import ROW, Row, Table
-from tlsim.engine.tally import PLAYED_OUT, RARE, n_metrics
+from tlsim.engine.tally import PLAYED_OUT, RARE, Tally, n_metrics
 from tlsim.engine.view import MAX_SEATS
 from tlsim.errors import PlayFault
 from tlsim.play import faulttext, runner, transcript
@@ -126,6 +126,13 @@ def most_payoff(rules: Rules, players: int) -> int:
 # ------------------------------------------------------------------------------------------------ kernels
 
 
+class Place(NamedTuple):
+    """Where a match is played."""
+
+    tables: NDArray[Any]  # shape (1,), dtype TABLE
+    matches: NDArray[Any]  # shape (1,), dtype MATCH
+
+
 class MatchSums(NamedTuple):
     """The sums over the seatings of one match; all 0 before and after."""
 
@@ -137,7 +144,7 @@ class MatchResults(NamedTuple):
     """What a block of matches comes to."""
 
     rows: NDArray[Any]  # match by match, seating by seating, hand by hand; or one, which is written over
-    tally: NDArray[np.int64]  # shape (3, metrics)
+    tally: Tally  # with a third row, the products
 
 
 @inline
@@ -209,7 +216,7 @@ def count_ahead(rules: RulesRecord, match: Match) -> tuple[int, int]:
 
 
 @spliced
-def add_totals(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: Any, hand: int) -> None:
+def add_totals(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: NDArray[np.int64], hand: int) -> None:
     """Add the totals after a hand to its groups."""
     metrics, n_policies = sums.metrics, len(sums.money)
     at = hand_at(n_policies, hand) + len(HAND)
@@ -228,7 +235,7 @@ def add_totals(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat
 
 
 @spliced
-def add_end(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: Any) -> None:
+def add_end(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: NDArray[np.int64]) -> None:
     """Add how a match ends."""
     metrics, money = sums.metrics, sums.money
     metrics[LONGEST] += match.longest
@@ -248,7 +255,7 @@ def add_end(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: A
 
 
 @spliced
-def close_match(sums: MatchSums, table: Table, match: Match, tally: NDArray[np.int64]) -> None:
+def close_match(sums: MatchSums, table: Table, match: Match, tally: Tally) -> None:
     """Add the sums of a match to its tally, shape `(3, metrics)`, and clear them.
 
     The products are, of the metrics of hands, those with the number of hands played out; of those of matches, with the
@@ -292,17 +299,14 @@ def seat_all(table: Table, plan: PackedPlan, seats: NDArray[np.int64]) -> None:
 @kernel
 def play_matches(
     plan: PackedPlan,
-    at: tuple[NDArray[Any], NDArray[Any]],
+    place: Place,
     start: int,
     stop: int,
     sums: MatchSums,
     results: MatchResults,
 ) -> tuple[int, int]:
-    """Play the matches start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`.
-
-    `at` is the table, and the match that is played there, each in an array.
-    """
-    rules, table, match = plan.rules[0], at[0][0], at[1][0]
+    """Play the matches start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`."""
+    rules, table, match = plan.rules[0], place.tables[0], place.matches[0]
     rows, tally, hands, n_seatings = results.rows, results.tally, plan.hands, len(plan.seatings)
     rare_at = tally.shape[1] - len(sums.metrics) - sums.money.size - RARE
     match.low, match.high = sums.money.shape[1], 0
@@ -326,11 +330,9 @@ def play_matches(
 
 
 @kernel
-def play_next_hand(
-    plan: PackedPlan, at: tuple[NDArray[Any], NDArray[Any]], rows: NDArray[Any], seating: int, deal: int
-) -> int:
-    """Play one more hand of a match, with `streak` 0 the first; return its fault. `at` as in `play_matches`."""
-    rules, table, match = plan.rules[0], at[0][0], at[1][0]
+def play_next_hand(plan: PackedPlan, place: Place, rows: NDArray[Any], seating: int, deal: int) -> int:
+    """Play one more hand of a match, with `streak` 0 the first; return its fault."""
+    rules, table, match = plan.rules[0], place.tables[0], place.matches[0]
     if match.streak == 0:
         open_match(rules, match)
         seat_all(table, plan, plan.seatings[seating])
@@ -359,7 +361,7 @@ class MatchRunner(Runner):
         rows = np.zeros(len(self.plan.seatings) * hands * (stop - start) if keep else 1, ROW).view(np.recarray)
         sums = MatchSums(np.zeros(where.money_at, np.int64), np.zeros((where.n_policies, where.bins), np.int64))
         results = MatchResults(rows, np.zeros((3, where.start + where.size), np.int64))
-        deal, seating = play_matches(self.packed, (table, match), start, stop, sums, results)
+        deal, seating = play_matches(self.packed, Place(table, match), start, stop, sums, results)
         raise_failed()
         if deal >= 0:
             raise PlayFault(faulttext.describe(self.plan, table[0], int(deal), int(seating)))
@@ -371,7 +373,7 @@ class MatchRunner(Runner):
         table, match = self.new_table(), np.zeros(1, MATCH).view(np.recarray)
         rows = np.zeros(1, ROW).view(np.recarray)
         for deal in range(number * hands, (number + 1) * hands):
-            fault = play_next_hand(self.packed, (table, match), rows, seating, deal)
+            fault = play_next_hand(self.packed, Place(table, match), rows, seating, deal)
             raise_failed()
             if fault != NO_FAULT:
                 raise PlayFault(faulttext.describe(self.plan, table[0], deal, seating))
@@ -391,9 +393,10 @@ def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
     runner = MatchRunner(plan, shown=True)
     for number in range(first, stop):
         for seating, seats in enumerate(plan.seatings):
-            given = {"match": number, "seed": plan.seed, "policies": [plan.distinct[index].name for index in seats]}
+            policies = [plan.distinct[index].name for index in seats]
+            origin = {"match": number, "seed": plan.seed, "policies": policies}
             for table, row in runner.hands(number, seating):
-                yield transcript.transcript(plan.rules, table, row, plan.players, index=int(row["deal"]), **given)
+                yield transcript.transcript(plan.rules, table, row, plan.players, index=int(row["deal"]), **origin)
 
 
 def load(plan: Plan) -> None:

@@ -24,7 +24,7 @@ from tlsim.engine.policies import Policy
 from tlsim.engine.rng import Word
 from tlsim.engine.sums import add_row, close_deal
 from tlsim.engine.table import PLAY_HAND, ROW, TABLE, TRADE_HANDS, Row, Table, call_play_hand, call_trade_hands
-from tlsim.engine.tally import RARE, n_metrics
+from tlsim.engine.tally import RARE, Tally, n_metrics
 from tlsim.engine.trades import trade_hands
 from tlsim.engine.view import MAX_PARAMS
 from tlsim.errors import PlayFault
@@ -45,7 +45,7 @@ class Block:
 
     start: int
     stop: int
-    tally: NDArray[np.int64]  # shape (2, metrics), see `tlsim.engine.tally`; of matches see `tlsim.play.matches`
+    tally: Tally  # of matches see `tlsim.play.matches`
     rows: NDArray[Any] | None  # dtype ROW, deal by deal, seating by seating; on request
     seconds: float
 
@@ -109,7 +109,7 @@ def play_one(rules: RulesRecord, table: Table, row: Row, plan: PackedPlan, deal:
 
 @kernel
 def play_block(
-    plan: PackedPlan, tables: NDArray[Any], start: int, stop: int, rows: NDArray[Any], tally: NDArray[np.int64]
+    plan: PackedPlan, tables: NDArray[Any], start: int, stop: int, rows: NDArray[Any], tally: Tally
 ) -> tuple[int, int]:
     """Play the deals start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`.
 

@@ -104,9 +104,9 @@ class Hand:
         raise_failed()
         return _masks(self._table[0]["sight"], "plays", n), bool(passing)
 
-    def transcript(self, **given: Any) -> dict[str, Any]:
-        """Return the transcript of the hand; `given` are the keys that only the caller knows."""
-        return transcript(self.rules, self._table[0], self._row[0], self.players, **given)
+    def transcript(self, **origin: Any) -> dict[str, Any]:
+        """Return the transcript of the hand; `origin` has the keys that only the caller knows."""
+        return transcript(self.rules, self._table[0], self._row[0], self.players, **origin)
 
 
 def _masks(record: np.record, field: str, n: int) -> list[Mask]:
@@ -119,10 +119,10 @@ def is_governed(rules: Rules, opening: bool) -> bool:
     return opening or rules.first_lead_every_hand
 
 
-def transcript(rules: Rules, table: Table, row: Row, players: int, **given: Any) -> dict[str, Any]:
+def transcript(rules: Rules, table: Table, row: Row, players: int, **origin: Any) -> dict[str, Any]:
     """Return the transcript of the hand that a table and a row hold.
 
-    `given` are index, seed and policies, and of a hand of a match the number of that.
+    `origin` has its index, seed and policies, and of a hand of a match the number of that.
     """
     view, seats = table["sight"], range(players)
     n = int(view["n_turns"])
@@ -132,12 +132,12 @@ def transcript(rules: Rules, table: Table, row: Row, players: int, **given: Any)
     kind = int(row["instant"])
     turns = [join(*both) for both in zip(view["turn_cards"][:n], view["turn_second"][:n], strict=True)]
     return {
-        "index": given["index"],
-        **({"match": given["match"]} if "match" in given else {}),
-        "seed": given["seed"],
+        "index": origin["index"],
+        **({"match": origin["match"]} if "match" in origin else {}),
+        "seed": origin["seed"],
         "variant": rules.name,
         "players": players,
-        "policies": given["policies"],
+        "policies": origin["policies"],
         "opening": bool(view["opening"]),
         "dealer": int(row["dealer"]),
         **({"dealt": [names(hand) for hand in _masks(table, "before", players)]} if rules.trading else {}),
@@ -173,7 +173,7 @@ def script_of(rules: Rules, written: Mapping[str, Any]) -> Script:
 def replay(rules: Rules, written: Mapping[str, Any]) -> dict[str, Any]:
     """Return the transcript of a hand played again from a transcript's own hands and plays.
 
-    Equal to the one given when that is right. Raises `InputError` for plays that are not legal or do not end the hand.
+    Equal to that transcript when it is right. Raises `InputError` for plays that are not legal or do not end the hand.
     """
     hand = Hand(rules, script_of(rules, written))
     if not hand.is_over:
