@@ -15,7 +15,7 @@ def describe(plan: Plan, table: Table, deal: int, seating: int) -> str:
     fault = Fault.of(int(table["fault"]))
     if fault is Fault.BAD_TRADE:
         name, offer = plan.trade.name if plan.trade else "built-in", table["offer"]
-        swap = f"{_given(offer, 'give_a')} for {_given(offer, 'give_b')}"
+        swap = f"{_side_of(offer, 'give_a')} for {_side_of(offer, 'give_b')}"
         return f"trading policy {name}: {fault.text}: {swap} ({where})"
     view = table["sight"]
     seat = int(view["seat"])
@@ -25,7 +25,7 @@ def describe(plan: Plan, table: Table, deal: int, seating: int) -> str:
     return f"policy {policy}: {fault.text}: {_played(table, fault)} ({where})"
 
 
-def _given(offer: Any, field: str) -> str:
+def _side_of(offer: Any, field: str) -> str:
     """Return the cards of one side of a swap."""
     return " ".join(names(join(offer[field] & FULL, offer[f"{field}_second"] & FULL))) or "nothing"
 
