@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tlsim.play.transcript import Hand
+from tlsim.play.transcript import Hand, Script
 from tlsim.rules.cards import names, parse_hand
 from tlsim.rules.variantfiles import parse_variant
 
@@ -36,7 +36,7 @@ def perft(case: Case, depth: int, script: Sequence[int] = ()) -> int:
     """Return the number of sequences of `depth` turns; a hand that ends sooner counts once."""
     if depth == 0:
         return 1
-    hand = Hand(parse_variant(case.variant), case.hands, script, leader=case.leader)
+    hand = Hand(parse_variant(case.variant), Script(case.hands, script, leader=case.leader))
     if hand.is_over:
         return 1
     moves, passing = hand.moves()
@@ -47,7 +47,7 @@ def perft(case: Case, depth: int, script: Sequence[int] = ()) -> int:
 
 def divide(case: Case, depth: int) -> dict[str, int]:
     """Return the count below each first play, to find where two engines part."""
-    moves, passing = Hand(parse_variant(case.variant), case.hands, (), leader=case.leader).moves()
+    moves, passing = Hand(parse_variant(case.variant), Script(case.hands, leader=case.leader)).moves()
     below: Counter[str] = Counter()
     for play in moves + [0] * passing:
         below[" ".join(names(play)) or "pass"] = perft(case, depth - 1, [play])

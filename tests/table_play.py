@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tlsim.engine.rng import STREAM
-from tlsim.play.transcript import Hand
+from tlsim.play.transcript import Hand, Script
 from tlsim.rules.cards import parse_hand
 from tlsim.rules.ruleset import Rules
 
@@ -13,7 +13,7 @@ from tlsim.rules.ruleset import Rules
 def play(rules: Rules, hands: list[str], turns: str = "", leader: int | None = None, dealer: int = 0) -> Hand:
     """Return a hand after its turns, `3S 3C, -, 5S 5C`: a dash is a pass; without a leader it is an opening hand."""
     script = [0 if turn.strip() == "-" else parse_hand(turn) for turn in turns.split(",") if turn.strip()]
-    return Hand(rules, [parse_hand(hand) for hand in hands], script, dealer, leader)
+    return Hand(rules, Script([parse_hand(hand) for hand in hands], script, dealer, leader))
 
 
 def written(hand: Hand) -> dict[str, object]:

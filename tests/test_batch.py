@@ -151,10 +151,10 @@ def test_a_fault_stops_the_run_and_says_where(body: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"deals": 0}, "0 deals: it is from 1 to"),
-        ({"deals": -3}, "-3 deals: it is from 1 to"),
+        ({"deals": 0}, "deals must be from 1 to 1,000,000,000,000,000, got 0"),
+        ({"deals": -3}, "got -3"),
         ({"players": 5}, "5 players: southern is for 2 to 4"),
-        ({"seed": 1 << 64}, "seed 18446744073709551616: it is a 64-bit integer"),
+        ({"seed": 1 << 64}, "seed must be a 64-bit integer, got 18446744073709551616"),
     ],
 )
 def test_bad_plans(changes: dict[str, Any], message: str) -> None:

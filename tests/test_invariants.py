@@ -10,7 +10,7 @@ from tables import every_table, random_rules
 from tlsim.play.legal import describe, may_follow
 from tlsim.play.plan import Plan
 from tlsim.play.runner import Runner, hands
-from tlsim.play.transcript import Hand
+from tlsim.play.transcript import Hand, Script
 from tlsim.plugins.load import parse_policies
 from tlsim.rules.cards import join, mask, names, numbers, parse_card, parse_hand
 from tlsim.rules.ruleset import Rules, deal_of, player_counts
@@ -29,7 +29,7 @@ def walk(rules: Rules, players: int, deal: int) -> None:
     script = [mask(map(parse_card, play["cards"])) for play in written["plays"]]
     on = 0
     for turn, play in enumerate(script):
-        hand = Hand(rules, dealt, script[:turn], written["dealer"])
+        hand = Hand(rules, Script(dealt, script[:turn], written["dealer"]))
         assert not hand.is_over
         assert hand.seat == written["plays"][turn]["player"]
         assert cards_of(*hand.held, *script[:turn]) == cards
@@ -46,7 +46,7 @@ def walk(rules: Rules, players: int, deal: int) -> None:
             assert describe(rules, move) is not None
             assert may_follow(rules, move, on)
             assert parse_hand(" ".join(names(move))) == move
-    end = Hand(rules, dealt, script, written["dealer"])
+    end = Hand(rules, Script(dealt, script, written["dealer"]))
     assert end.is_over
     assert cards_of(*end.held, *script) == cards
 

@@ -301,15 +301,15 @@ def run(*args: str) -> Any:
 
 
 WRONG = {
-    "simulate --match 0": "match = 0: a match has from 1 to 1000 hands",
-    "simulate --match -2": "match = -2: a match has from 1 to 1000 hands",
-    f"simulate --match {MAX_MATCH + 1}": "match = 1001: a match has from 1 to 1000 hands",
+    "simulate --match 0": "match must be from 1 to 1000 hands, got 0",
+    "simulate --match -2": "match must be from 1 to 1000 hands, got -2",
+    f"simulate --match {MAX_MATCH + 1}": "match must be from 1 to 1000 hands, got 1001",
     "simulate --match ten": "'ten' is not a valid integer",
     "simulate --match": "requires an argument",
-    "simulate -n 0 --match 3": "from 1 to 333",
-    "simulate -n 1e15 --match 3": "1000000000000000 matches: it is from 1 to 333333333333333",
-    "simulate -n 1e12 --match 100 -p lowest -p random --players 2": "each of 200 hands in all its seatings: at most",
-    "replay --match 0": "match = 0: a match has from 1 to 1000 hands",
+    "simulate -n 0 --match 3": "0 matches: at least 1",
+    "simulate -n 1e15 --match 3": "matches must be from 1 to 333,333,333,333,333, got 1,000,000,000,000,000",
+    "simulate -n 1e12 --match 100 -p lowest -p random --players 2": "matches of 200 hands in all their seatings",
+    "replay --match 0": "match must be from 1 to 1000 hands, got 0",
     "replay --match 3 --deal 5:5": "count from 0",
 }  # fmt: skip
 

@@ -69,10 +69,10 @@ def test_a_policy_in_its_own_loop_plays_as_by_its_address(bot: Any) -> None:
     called = dataclasses.replace(policy, code=compiled.Called(policy.address))
     assert policy.loop != 0
     plans = [Plan(rules, 4, (policy,) * 4, few, 1), Plan(rules, 4, (called,) * 4, few, 1)]
-    assert Runner(plans[0]).play_hand == policy.loop != Runner(plans[1]).play_hand
+    assert Runner(plans[0]).packed.play_hand == policy.loop != Runner(plans[1]).packed.play_hand
     own, by_address = (Runner(plan).play(0, few).tally for plan in plans)
     assert np.array_equal(own, by_address)
-    assert Runner(Plan(rules, 4, (policy, parse_policy(f"{other}:choose")) * 2, few, 1)).play_hand != policy.loop
+    assert Runner(Plan(rules, 4, (policy, parse_policy(f"{other}:choose")) * 2, few, 1)).packed.play_hand != policy.loop
 
 
 def test_a_library_in_c_plays_the_same(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tlsim.engine.bits import kth_bit, lowest_bit, popcount
 from tlsim.engine.compile import function, inline, kernel
 from tlsim.engine.deal import deal_four_by_13
 from tlsim.engine.features import fewest_plays_within, limits
-from tlsim.engine.rng import DEAL, STREAM, Stream, below, draw_open, open_stream, set_key
+from tlsim.engine.rng import PURPOSE_DEAL, STREAM, Stream, below, draw_open, open_stream, set_key
 from tlsim.engine.shapes import Copies, Lattice, RankBits, counts, pair_choices
 from tlsim.rules.cards import BLACK, FULL, NO_TWOS, ONES, RED, TWOS, Mask
 from tlsim.rules.ruleset import MAX_PLAYERS, Rules
@@ -181,7 +181,7 @@ def _deal(
     seed, start = key
     decks, players, cards = sizes
     for k in range(hands.shape[1] // players):
-        set_key(table.deal_stream, seed, start + k, DEAL, 0)
+        set_key(table.deal_stream, seed, start + k, PURPOSE_DEAL, 0)
         open_stream(table.deal_stream)
         if len(numbers) > 0:
             share = np.int64(draw_open(table.deal_stream) >> np.uint64(11)) * 2.0**-53

@@ -63,7 +63,7 @@ def address_of(function: Any, signature: Any) -> int:
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
 
 
-_LAZY: dict[str, Any] = {}  # functions that are bound when first called: they live as long as the process
+_LAZY: dict[Any, Any] = {}  # by function, what is bound when it is first called: it lives as long as the process
 _FAILED: list[BaseException] = []  # what happened while one of them was bound
 
 
@@ -78,7 +78,7 @@ def lazy(signature: Any) -> Callable[[F], F]:
         if not JIT:
             return body
         name = f"{body.__module__}.{body.__qualname__}"
-        _make_slot(name, kernel(body), signature)
+        bound = _make_slot(name, kernel(body), signature)
 
         def load_slot(_context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
             place = builder.module.globals.get(name) or ir.GlobalVariable(builder.module, _WORD, name)
@@ -93,13 +93,17 @@ def lazy(signature: Any) -> Callable[[F], F]:
             return call(address(), arguments)
 
         call = call_by_address(signature)
+        _LAZY[through] = bound
         return cast("F", through)
 
     return decorate
 
 
-def _make_slot(name: str, compiled: Any, signature: Any) -> None:
-    """Make the slot `name` of compiled code: it holds a Python function, which puts the kernel in its place."""
+def _make_slot(name: str, compiled: Any, signature: Any) -> Any:
+    """Make the slot `name` of compiled code: it holds a Python function, which puts the kernel in its place.
+
+    Return the kernel, its signature, the slot, and that function, which has to live.
+    """
     slot = ctypes.c_void_p()
     words = (ctypes.c_void_p if isinstance(argument, types.Record) else ctypes.c_int64 for argument in signature.args)
     function_type = ctypes.CFUNCTYPE(ctypes.c_int64, *words)
@@ -115,7 +119,7 @@ def _make_slot(name: str, compiled: Any, signature: Any) -> None:
 
     slot.value = ctypes.cast(bind_first, ctypes.c_void_p).value
     binding.add_symbol(name, ctypes.addressof(slot))
-    _LAZY[name] = compiled, signature, slot, bind_first
+    return compiled, signature, slot, bind_first
 
 
 def lazy_kernels() -> list[Any]:
@@ -123,9 +127,9 @@ def lazy_kernels() -> list[Any]:
     return [compiled for compiled, *_ in _LAZY.values()]
 
 
-def bind(names: Iterable[str]) -> None:
-    """Bind lazy functions, by module and name, before they are called: compile them, or load them."""
-    for compiled, signature, slot, _ in (_LAZY[f"tlsim.{name}"] for name in names if JIT):
+def bind(functions: Iterable[Callable[..., Any]]) -> None:
+    """Bind lazy functions before they are called: compile them, or load them."""
+    for compiled, signature, slot, _ in (_LAZY[function] for function in functions if JIT):
         slot.value = address_of(compiled, signature)
 
 
@@ -137,7 +141,7 @@ def raise_failed() -> None:
 
 def warm_up() -> None:
     """Bind all lazy functions."""
-    bind(name.removeprefix("tlsim.") for name in _LAZY)
+    bind(_LAZY)
 
 
 # What the C function of a policy returns when the policy raises an exception: no card is that bit.

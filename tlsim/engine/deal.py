@@ -1,18 +1,18 @@
 """The deal: hands of any size, exactly uniform, and the streams of a deal (docs/rules.md, section 4.1)."""
 
-from typing import Any
-
 import numpy as np
 
 from tlsim.engine.bits import kth_bit, popcount
 from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.policies import LOWEST
-from tlsim.engine.rng import DEAL, POLICY, below, draw_open, open_stream, set_key
-from tlsim.rules.cards import FULL
+from tlsim.engine.rng import PURPOSE_DEAL, PURPOSE_POLICY, Stream, Word, below, draw_open, open_stream, set_key
+from tlsim.engine.table import Table
+from tlsim.rules.cards import DECK, FULL, Mask
+from tlsim.rules.ruleset import RulesRecord
 
 
 @inline
-def deal_four_by_13(table: Any) -> None:
+def deal_four_by_13(table: Table) -> None:
     """Deal four hands of 13, exactly uniformly, a third of the cost of a shuffle.
 
     26 of 52 cards: the set bits of a random word, then random set bits flipped until 26 are left; by symmetry every
@@ -29,7 +29,7 @@ def deal_four_by_13(table: Any) -> None:
 
 
 @inline
-def _halve(stream: Any, cards: int, n: int) -> int:
+def _halve(stream: Stream, cards: Mask, n: int) -> Mask:
     """Return a uniform choice of n of 2n cards."""
     chosen = cards & np.int64(draw_open(stream) >> np.uint64(12))
     size = popcount(chosen)
@@ -43,9 +43,9 @@ def _halve(stream: Any, cards: int, n: int) -> int:
 
 
 @function
-def deal_any(table: Any, players: int, cards: int) -> None:
+def deal_any(table: Table, players: int, cards: int) -> None:
     """Deal `cards` to each player, one by one from what remains: any sizes."""
-    remaining, size = FULL, 52
+    remaining, size = FULL, DECK
     for seat in range(players):
         hand = 0
         for _ in range(cards):
@@ -57,9 +57,9 @@ def deal_any(table: Any, players: int, cards: int) -> None:
 
 
 @function
-def deal_two_decks(table: Any, players: int, cards: int) -> None:
+def deal_two_decks(table: Table, players: int, cards: int) -> None:
     """Deal `cards` to each player, one by one from what remains of two decks, a and b."""
-    a, b, size = FULL, FULL, 104
+    a, b, size = FULL, FULL, 2 * DECK
     for seat in range(players):
         hand, second = 0, 0
         for _ in range(cards):
@@ -75,9 +75,9 @@ def deal_two_decks(table: Any, players: int, cards: int) -> None:
 
 
 @spliced
-def deal_hands(rules: Any, table: Any, seed: Any, deal: int) -> None:
+def deal_hands(rules: RulesRecord, table: Table, seed: Word, deal: int) -> None:
     """Deal the hands of one deal and draw its dealer; key the streams of the policies."""
-    set_key(table.deal_stream, seed, deal, DEAL, 0)
+    set_key(table.deal_stream, seed, deal, PURPOSE_DEAL, 0)
     open_stream(table.deal_stream)
     if rules.players == 4 and rules.cards == 13 and rules.decks == 1:
         deal_four_by_13(table)
@@ -91,4 +91,4 @@ def deal_hands(rules: Any, table: Any, seed: Any, deal: int) -> None:
         if rules.decks == 2:
             table.dealt_second[seat] = table.hands_second[seat]
         if table.policy[seat] != LOWEST:  # which never draws
-            set_key(table.streams[seat], seed, deal, POLICY, seat)
+            set_key(table.streams[seat], seed, deal, PURPOSE_POLICY, seat)

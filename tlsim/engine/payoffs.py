@@ -1,23 +1,25 @@
 """Places and payoffs of a hand, in half units (docs/rules.md, sections 4.8 and 10)."""
 
-from typing import Any
-
 import numpy as np
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount
+from tlsim.engine.choices import PAYOFF_PLACES, PAYOFF_STAKE
 from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.features import leftover
+from tlsim.engine.table import Row, Table
+from tlsim.rules.cards import Mask, Seat
+from tlsim.rules.ruleset import RulesRecord
 
 
 @inline
-def cards_left(table: Any, seat: int) -> int:
+def cards_left(table: Table, seat: Seat) -> int:
     """Return the number of cards that a seat holds now."""
     return popcount(table.hands[seat]) + popcount(table.hands_second[seat])
 
 
 @function
-def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
+def place_the_rest(rules: RulesRecord, table: Table, row: Row, holding: Mask) -> None:
     """Place those who still hold cards (section 4.8): by cards held, equal numbers share the better place."""
     n_out = rules.players - popcount(holding)
     if n_out == rules.players - 1:
@@ -33,7 +35,7 @@ def place_the_rest(rules: Any, table: Any, row: Any, holding: int) -> None:
 
 
 @function
-def furthest_of_last(rules: Any, row: Any, first: int) -> int:
+def furthest_of_last(rules: RulesRecord, row: Row, first: Seat) -> Seat:
     """Return the seat of the loser where last places are shared: the one furthest to the left of the first."""
     worst, loser = 0, 0
     for step in range(1, rules.players):
@@ -44,7 +46,7 @@ def furthest_of_last(rules: Any, row: Any, first: int) -> int:
 
 
 @inline
-def first_and_loser(rules: Any, row: Any) -> int:
+def first_and_loser(rules: RulesRecord, row: Row) -> int:
     """Return `first << 3 | loser` (section 4.8)."""
     first, loser = 0, -1
     for seat in range(rules.players):
@@ -57,7 +59,7 @@ def first_and_loser(rules: Any, row: Any) -> int:
 
 
 @function
-def pay_by_place(rules: Any, row: Any, first: int) -> None:
+def pay_by_place(rules: RulesRecord, row: Row, first: Seat) -> None:
     """Pay +m … +1 (0) -1 … -m by place, equal places in turn order from the winner's left (section 10)."""
     n = rules.players
     m = n // 2
@@ -72,13 +74,13 @@ def pay_by_place(rules: Any, row: Any, first: int) -> None:
 
 
 @function
-def pay_base(rules: Any, table: Any, row: Any, first: int, loser: int) -> None:
+def pay_base(rules: RulesRecord, table: Table, row: Row, first: Seat, loser: Seat) -> None:
     """Pay what the places come to, penalties apart (section 10)."""
-    if rules.payoff == 0:
+    if rules.payoff == PAYOFF_STAKE:
         for seat in range(rules.players):
             row.payoffs[seat] = 2
         row.payoffs[loser] = -2 * (rules.players - 1)
-    elif rules.payoff == 1:
+    elif rules.payoff == PAYOFF_PLACES:
         pay_by_place(rules, row, first)
     else:
         row.payoffs[first] = 0
@@ -89,7 +91,7 @@ def pay_base(rules: Any, table: Any, row: Any, first: int, loser: int) -> None:
 
 
 @spliced
-def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
+def pay(rules: RulesRecord, table: Table, row: Row, holding: Mask) -> None:
     """Pay the end of a hand that was played out, in half units (section 10); `holding`: who still holds cards."""
     ends = first_and_loser(rules, row)
     first = ends >> 3
@@ -102,8 +104,11 @@ def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
         if rules.cong and row.payoffs[seat] < 0 and left_all:
             extra -= row.payoffs[seat]
         if rules.leftover_penalties:
-            h, s = table.hands[seat], table.hands_second[seat]
-            extra += two_decks.leftover(rules, h, s) if rules.decks == 2 else leftover(rules, h)
+            hand = table.hands[seat]
+            if rules.decks == 2:
+                extra += two_decks.leftover(rules, hand, table.hands_second[seat])
+            else:
+                extra += leftover(rules, hand)
         if extra != 0:
             row.payoffs[seat] -= extra
             row.payoffs[np.uint64(first)] += extra
@@ -113,9 +118,13 @@ def pay(rules: Any, table: Any, row: Any, holding: int) -> None:
 
 
 @function
-def pay_instant_win(rules: Any, row: Any, winner: int) -> None:
+def pay_instant_win(rules: RulesRecord, row: Row, winner: Seat) -> None:
     """Place and pay an instant win, in half units (sections 4.8 and 10)."""
-    each = 2 if rules.payoff == 0 else 4 if rules.payoff == 1 else 4 * rules.cards
+    each = 4 * rules.cards
+    if rules.payoff == PAYOFF_STAKE:
+        each = 2
+    elif rules.payoff == PAYOFF_PLACES:
+        each = 4
     for seat in range(rules.players):
         row.places[seat] = rules.players
         row.payoffs[seat] = -each

@@ -6,17 +6,17 @@ can be replayed alone, and results do not depend on threads or on the order of w
 change: raise `VERSION`.
 """
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from tlsim.engine.bits import AHEAD, add64, draw_four, high_product, multiply64, unlikely
 from tlsim.engine.compile import function, inline
+from tlsim.rules.cards import Seat
 
 VERSION = 1
 
-# Purposes of a stream.
-DEAL, POLICY, TRADE = 0, 1, 2
+PURPOSE_DEAL, PURPOSE_POLICY, PURPOSE_TRADE = 0, 1, 2  # of a stream
 
 # A stream opens at its first draw, so that players who never draw cost nothing. `word` is deal, purpose and seat.
 STREAM = np.dtype(
@@ -37,6 +37,8 @@ STREAM = np.dtype(
 
 Stream: TypeAlias = np.record
 """A random stream, a record of dtype `STREAM`."""
+Word: TypeAlias = np.uint64
+"""64 bits: of a seed, of a state, or random."""
 
 _PHI = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -46,7 +48,7 @@ _S23, _S41, _S17, _S45, _S19 = np.uint64(23), np.uint64(41), np.uint64(17), np.u
 
 
 @inline
-def mix64(z: Any) -> Any:
+def mix64(z: Word) -> Word:
     """Return the splitmix64 finaliser of a word: a bijection (Steele, Lea and Flood 2014, Stafford's variant 13)."""
     z = multiply64(z ^ (z >> _S30), _M1)
     z = multiply64(z ^ (z >> _S27), _M2)
@@ -54,7 +56,7 @@ def mix64(z: Any) -> Any:
 
 
 @inline
-def set_key(stream: Any, seed: Any, deal: int, purpose: int, seat: int) -> None:
+def set_key(stream: Stream, seed: Word, deal: int, purpose: int, seat: Seat) -> None:
     """Key a stream (deal < 2**56, purpose < 32, seat < 8); it opens at its first draw."""
     stream.seed_mix = mix64(add64(seed, _PHI))
     stream.seed_product = multiply64(seed, _M1)
@@ -63,7 +65,7 @@ def set_key(stream: Any, seed: Any, deal: int, purpose: int, seat: int) -> None:
 
 
 @function
-def open_stream(stream: Any) -> None:
+def open_stream(stream: Stream) -> None:
     """Fill the state from the key.
 
     Injective: s1 is a bijection of the seed for given s0, and s0 one of the word for a given seed. Never all zero: s0
@@ -99,7 +101,7 @@ Lanes: TypeAlias = np.record
 
 
 @inline
-def open_lane(lanes: Any, stream: Any, seat: Any) -> None:
+def open_lane(lanes: Lanes, stream: Stream, seat: np.uint64) -> None:
     """Open the stream of a seat beside the others; see `open_stream`."""
     s0 = mix64(add64(stream.word, stream.seed_mix))
     s1 = mix64(add64(s0, stream.seed_product) ^ _PHI)
@@ -112,7 +114,7 @@ def open_lane(lanes: Any, stream: Any, seat: Any) -> None:
 
 
 @function
-def draw_ahead(lanes: Any, players: int) -> None:
+def draw_ahead(lanes: Lanes, players: int) -> None:
     """Draw the next words of all seats."""
     draw_four(lanes, lanes.stop)
     if players > 4:
@@ -121,7 +123,7 @@ def draw_ahead(lanes: Any, players: int) -> None:
 
 
 @inline
-def draw_beside(lanes: Any, players: int, seat: Any) -> Any:
+def draw_beside(lanes: Lanes, players: int, seat: np.uint64) -> Word:
     """Return the next word of a seat, where those of all are drawn at once."""
     at = lanes.next[seat]
     if unlikely(at >= lanes.stop):
@@ -131,7 +133,7 @@ def draw_beside(lanes: Any, players: int, seat: Any) -> Any:
 
 
 @inline
-def draw(stream: Any) -> Any:
+def draw(stream: Stream) -> Word:
     """Return the next word of a stream: 64 independent random bits, as `uint64`."""
     if stream.is_open == 0:
         open_stream(stream)
@@ -139,7 +141,7 @@ def draw(stream: Any) -> Any:
 
 
 @inline
-def draw_open(stream: Any) -> Any:
+def draw_open(stream: Stream) -> Word:
     """Return the next word of a stream that is open: several in a row stay in registers."""
     s0, s1, s2, s3 = stream.s0, stream.s1, stream.s2, stream.s3
     total = add64(s0, s3)
@@ -154,6 +156,6 @@ def draw_open(stream: Any) -> Any:
 
 
 @inline
-def below(word: Any, n: int) -> int:
+def below(word: Word, n: int) -> int:
     """Return a number 0..n-1 from a random word, uniform up to n / 2**64."""
     return np.int64(high_product(word, np.uint64(n)))

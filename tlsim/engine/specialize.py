@@ -1,10 +1,9 @@
-"""Parts without what their flags rule out, before Numba reads them.
+"""Spliced functions without what their constants rule out, before Numba reads them.
 
-A part is written once for all kernels, with flags (`two`, `bound`, ...) that each kernel sets to a constant. Numba
-would infer the types of every branch of it before LLVM drops most of them, and puts parts into their callers one by
-one, which takes time by the square of their size. Here calls of parts with constant flags become calls of copies of
-these parts that have only the branches left: their syntax trees with the flags put in (`play_lowest_hand`: 42 s
-against 11 s).
+A spliced function is written once for all kernels, with a `Mode` and flags that each kernel sets to constants. Numba
+would infer the types of every branch of it before LLVM drops most of them, and puts functions into their callers one
+by one, which takes time by the square of their size. Here calls with a constant mode or flag become calls of copies
+that have only the branches left: their syntax trees with the constants put in (`play_lowest_hand`: 42 s against 11 s).
 """
 
 import ast
@@ -12,12 +11,20 @@ import inspect
 import textwrap
 from typing import Any
 
-_COPIES: dict[Any, Any] = {}
-_SPLICED: dict[Any, Any] = {}
+from tlsim.engine.mode import Mode
+
+_COPIES: dict[Any, Any] = {}  # by function and constants: the function with these put in …
+_SPLICED: dict[Any, Any] = {}  # … by that: its compiled form …
+_CONSTANT: dict[Any, Any] = {}  # … and where it does nothing but return a constant: that one
 
 
 def _is_spliced(value: Any) -> bool:
     return getattr(value, "targetoptions", {}).get("inline") == "always"
+
+
+def _is_put_in(value: Any) -> bool:
+    """Return whether a constant argument is put into a copy: a mode or a flag; other numbers go with the call."""
+    return isinstance(value, bool | Mode)
 
 
 class _Pruner(ast.NodeTransformer):
@@ -32,12 +39,18 @@ class _Pruner(ast.NodeTransformer):
             return node.value
         if isinstance(node, ast.Name) and node.id not in self.own:
             value = self.names.get(node.id)
-            return value if type(value) in (bool, int) else None
+            return value if type(value) in (bool, int, Mode) else None
         return None
 
     def visit_Name(self, node: ast.Name) -> Any:
         """Put in a known value."""
         return ast.copy_location(ast.Constant(self.known[node.id]), node) if node.id in self.known else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """Put in a field of a known mode."""
+        self.generic_visit(node)
+        value = self._value(node.value)
+        return ast.copy_location(ast.Constant(getattr(value, node.attr)), node) if isinstance(value, Mode) else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         """Fold `not`."""
@@ -107,20 +120,24 @@ class _Pruner(ast.NodeTransformer):
         return kept
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Call the copy of a part that knows its constant flags."""
+        """Call the copy of a spliced function that knows its constants."""
         self.generic_visit(node)
         called: Any = self.names.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        if not _is_spliced(called) or node.keywords:
+        if not _is_spliced(called):
             return node
         function = called.py_func
+        named = {keyword.arg or "": keyword.value for keyword in node.keywords}
+        arguments = inspect.signature(function).bind(*node.args, **named).arguments
         known, rest = {}, []
-        for name, argument in zip(inspect.signature(function).parameters, node.args, strict=True):
+        for name, argument in arguments.items():
             value = self._value(argument)
-            if type(value) is bool or (name == "only" and value is not None):
+            if _is_put_in(value):
                 known[name] = value
             else:
                 rest.append(argument)
         copy = _copy(function, known, self.spliced)
+        if copy in _CONSTANT:
+            return ast.copy_location(ast.Constant(_CONSTANT[copy]), node)
         if copy not in _SPLICED:
             _SPLICED[copy] = self.spliced(copy)
         self.names[copy.__name__] = _SPLICED[copy]
@@ -139,16 +156,33 @@ def _copy(function: Any, known: dict[str, Any], spliced: Any) -> Any:
         node.decorator_list = []
         own = set(function.__code__.co_varnames)
         stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-        assert not stored & set(known), f"{function.__qualname__} changes its flag"
+        assert not stored & set(known), f"{function.__qualname__} changes a constant"
         node.args.args = [one for one in node.args.args if one.arg not in known]
-        node.name = "_".join([function.__name__, *(f"{name}{int(value)}" for name, value in known.items()), "pruned"])
+        node.name = "_".join([function.__name__, *(_label(*constant) for constant in known.items()), "pruned"])
         pruner = _Pruner(function.__globals__, known, own, spliced)
         node.body = [one for statement in node.body for one in _as_list(pruner.visit(statement))]
         code = compile(ast.fix_missing_locations(ast.Module([node], [])), function.__code__.co_filename, "exec")
         names: dict[str, Any] = {}
         exec(code, function.__globals__, names)  # our own source
         _COPIES[key] = names[node.name]
+        steps = [step for step in node.body if not _does_nothing(step)]
+        if not steps:
+            _CONSTANT[_COPIES[key]] = None
+        elif isinstance(steps[0], ast.Return) and isinstance(steps[0].value, ast.Constant):
+            _CONSTANT[_COPIES[key]] = steps[0].value.value
     return _COPIES[key]
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    """Return whether a statement is a docstring, or what a call that does nothing left."""
+    return isinstance(statement, ast.Pass) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
+
+
+def _label(name: str, value: Any) -> str:
+    """Return a constant as part of the name of a copy."""
+    return name + "".join(str(int(number)) for number in (value if isinstance(value, Mode) else [value]))
 
 
 def _as_list(found: Any) -> list[Any]:
@@ -156,7 +190,7 @@ def _as_list(found: Any) -> list[Any]:
 
 
 def pruned(function: Any, spliced: Any) -> Any:
-    """Return a function that calls pruned parts, made by the decorator `spliced`; itself if it calls none."""
+    """Return a function that calls pruned copies, made by the decorator `spliced`; itself if it calls none."""
     if not any(_is_spliced(function.__globals__.get(name)) for name in function.__code__.co_names):
         return function
     copy = _copy(function, {}, spliced)

@@ -1,25 +1,25 @@
-"""Trading after the deal (RULES.md, section 8): who swaps which cards, before instant wins and the first lead.
+"""What two seats swap after the deal (RULES.md, section 8): the contract of trading policies, and the built-in one.
 
-The pairs of seats are visited in random order, and a *trading policy* says for each what the two swap. It is a function
-`trade(rules, offer, stream)` of three records: it sees both hands in the `OFFER`, writes to it what each of the two
-gives, as many cards each way, and returns 1; or it returns 0 for no swap.
+`tlsim.engine.trades` visits the pairs of seats, and a *trading policy* says for each what the two swap. It is a
+function `trade(rules, offer, stream)` of three records: it sees both hands in the `OFFER`, writes to it what each of
+the two gives, as many cards each way, and returns 1; or it returns 0 for no swap.
 """
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from tlsim.engine import two_decks
-from tlsim.engine.bits import kth_bit, lowest_bit, popcount
+from tlsim.engine.bits import kth_bit, popcount
 from tlsim.engine.calls import call_by_address
 from tlsim.engine.compile import function, inline
 from tlsim.engine.host import from_dtype, types
-from tlsim.engine.rng import STREAM, TRADE, below, draw, set_key
+from tlsim.engine.rng import STREAM, Stream
 from tlsim.engine.shapes import count_at, presence
-from tlsim.engine.two_decks import at_least, lattice_of, size_of
+from tlsim.engine.two_decks import at_least, lattice_of
 from tlsim.engine.view import MAX_PARAMS, PARAMS
-from tlsim.rules.cards import NO_TWOS
-from tlsim.rules.ruleset import RULES
+from tlsim.rules.cards import NO_TWOS, Mask
+from tlsim.rules.ruleset import RULES, RulesRecord
 
 # Two hands that may trade, and what they trade; second copies (two decks) in masks of their own.
 OFFER = np.dtype(
@@ -37,6 +37,9 @@ OFFER = np.dtype(
         ],
     )
 )
+Offer: TypeAlias = np.record
+"""Two hands that may trade, a record of dtype `OFFER`."""
+
 SIGNATURES = [
     types.int64(from_dtype(RULES), from_dtype(OFFER), from_dtype(STREAM), *[types.float64] * n)
     for n in range(MAX_PARAMS + 1)
@@ -51,58 +54,59 @@ _PAIR, _TRIPLE, _QUAD, _IN_RUN = 6, 8, 16, 3
 
 
 @inline
-def hand_value(h: int, s: int) -> int:
+def hand_value(hand: Mask, second: Mask) -> int:
     """Return the hand value that the built-in policy goes by: the higher, the fewer and stronger its plays.
 
     Every card counts its rank, 0 for a 3 to 12 for a 2; to that a rank with two cards adds 6, with three 8 more, with
     four 16 more, and every rank of a run of three or more ranks, 2s apart, 3. What one hand wins in ranks by a swap the
     other loses, so both improve only when it makes sets or runs.
     """
-    lattice = lattice_of(h, s)
+    lattice = lattice_of(hand, second)
     value = 0
     for rank in range(13):
         value += rank * count_at(lattice, rank)
     value += _PAIR * popcount(at_least(lattice, 2)) + _TRIPLE * popcount(at_least(lattice, 3))
-    ranks = presence(h & NO_TWOS)
+    ranks = presence(hand & NO_TWOS)
     starts = ranks & (ranks >> 4) & (ranks >> 8)
     in_run = starts | starts << 4 | starts << 8
     return value + _QUAD * popcount(at_least(lattice, 4)) + _IN_RUN * popcount(in_run)
 
 
 @inline
-def joined(h: int, s: int, c: int, t: int) -> Any:
+def joined(hand: Mask, second: Mask, more: Mask, more_second: Mask) -> tuple[Mask, Mask]:
     """Return the cards of two sets together, held at least once and held twice; no card is there three times."""
-    return h | c, s | t | (h & c)
+    return hand | more, second | more_second | (hand & more)
 
 
 @function
-def value_after(h: int, s: int, give: int, give_second: int, get: int, get_second: int) -> int:
+def value_after(hand: Mask, second: Mask, give: Mask, give_second: Mask, get: Mask, get_second: Mask) -> int:
     """Return the hand value after a swap."""
-    once, twice = joined(two_decks.rest_of(h, s, give, give_second), s & ~give, get, get_second)
+    rest = two_decks.rest_of(hand, second, give, give_second)
+    once, twice = joined(rest, second & ~give, get, get_second)
     return hand_value(once, twice)
 
 
 @function
-def next_give(h: int, s: int, k: int, n: int) -> Any:
+def next_give(hand: Mask, second: Mask, k: int, n: int) -> tuple[Mask, Mask]:
     """Return the k-th way to give n (1 or 2) cards of a hand: its cards and those of them twice; 0 past the end.
 
     Two cards: the pairs of different cards by the higher, then what is there twice.
     """
-    size = popcount(h)
+    size = popcount(hand)
     if n == 1:
-        return (kth_bit(h, k), 0) if k < size else (0, 0)
+        return (kth_bit(hand, k), 0) if k < size else (0, 0)
     high = 1
     while high < size and k >= high:
         k -= high
         high += 1
     if high < size:
-        return kth_bit(h, high) | kth_bit(h, k), 0
-    card = kth_bit(s, k) if k < popcount(s) else 0
+        return kth_bit(hand, high) | kth_bit(hand, k), 0
+    card = kth_bit(second, k) if k < popcount(second) else 0
     return card, card
 
 
 @function
-def best_swap(rules: Any, offer: Any, stream: Any) -> int:  # noqa: ARG001  # the contract of a trading policy
+def best_swap(rules: RulesRecord, offer: Offer, stream: Stream) -> int:  # noqa: ARG001  # the contract of a trading policy
     """Make the one-for-one or two-for-two swap that improves both hands, and their sum the most; the first of equals.
 
     Returns 0 when no swap improves both.
@@ -127,62 +131,3 @@ def best_swap(rules: Any, offer: Any, stream: Any) -> int:  # noqa: ARG001  # th
             k += 1
             give_a, twice_a = next_give(offer.a, offer.a_second, k, n)
     return 1 if best > 0 else 0
-
-
-# ------------------------------------------------------------------------------------------------ the table
-
-
-@inline
-def is_held(h: int, s: int, c: int, t: int) -> bool:
-    """Return whether a hand holds cards."""
-    return c & ~h == 0 and t & ~(s & c) == 0
-
-
-@function
-def swap(table: Any, first: int, second: int) -> bool:
-    """Carry out the swap of an offer between two seats; return whether it may be."""
-    offer = table.offer
-    a, a_second, b, b_second = offer.give_a, offer.give_a_second, offer.give_b, offer.give_b_second
-    h, s = table.hands[first], table.hands_second[first]
-    g, q = table.hands[second], table.hands_second[second]
-    if size_of(a, a_second) != size_of(b, b_second) or not (is_held(h, s, a, a_second) and is_held(g, q, b, b_second)):
-        return False
-    rest, rest_second = two_decks.rest_of(h, s, a, a_second), s & ~a
-    table.hands[first], table.hands_second[first] = joined(rest, rest_second, b, b_second)
-    rest, rest_second = two_decks.rest_of(g, q, b, b_second), q & ~b
-    table.hands[second], table.hands_second[second] = joined(rest, rest_second, a, a_second)
-    return True
-
-
-@function
-def trade_all(rules: Any, table: Any, seed: Any, deal: int) -> bool:
-    """Let the pairs of seats trade, in random order; return whether all trades are ones that may be.
-
-    `table.before` keeps the hands as they were dealt, `table.dealt` gets those after it.
-    """
-    players, stream, offer = rules.players, table.trade_stream, table.offer
-    set_key(stream, seed, deal, TRADE, 0)
-    for seat in range(players):
-        table.before[seat], table.before_second[seat] = table.hands[seat], table.hands_second[seat]
-    left = (1 << (players * (players - 1) // 2)) - 1
-    n = popcount(left)
-    while n > 0:
-        pair = kth_bit(left, below(draw(stream), n))
-        left ^= pair
-        n -= 1
-        first, second = 0, lowest_bit(pair)  # pair k of (0, 1), (0, 2), (1, 2), (0, 3), …
-        while second > first:
-            second -= first + 1
-            first += 1
-        first, second = second, first + 1
-        offer.a, offer.a_second = table.hands[first], table.hands_second[first]
-        offer.b, offer.b_second = table.hands[second], table.hands_second[second]
-        if table.trade == 0:
-            agreed = best_swap(rules, offer, stream)
-        else:
-            agreed = call_trade(table.trade, (rules, offer, stream, table.trade_params))
-        if agreed != 0 and not swap(table, first, second):
-            return False
-    for seat in range(players):
-        table.dealt[seat], table.dealt_second[seat] = table.hands[seat], table.hands_second[seat]
-    return True

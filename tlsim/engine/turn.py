@@ -1,10 +1,9 @@
-"""One turn of a hand: whose it is, what the player decides, whether it may, what everybody sees of it.
+"""One turn of a hand: who acts, what the player decides, what everybody sees of it.
 
-With two decks a hand and a play are two masks, see `tlsim.engine.two_decks`; the flag `two` says so where a kernel is
-compiled for either, and with one deck the second masks are 0.
+With two decks a hand and a play are two masks, see `tlsim.engine.two_decks`; with one deck the second ones are 0.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,35 +11,45 @@ from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount
 from tlsim.engine.calls import POLICY_RAISED, call_by_address, lazy
 from tlsim.engine.compile import function, inline, spliced
-from tlsim.engine.features import leftover
 from tlsim.engine.host import types
-from tlsim.engine.one_deck import beats, chop_class, classify, keeps_obligations, kind_of, matches, top_of
+from tlsim.engine.mode import Mode
+from tlsim.engine.one_deck import classify
 from tlsim.engine.policies import BY_ADDRESS, BY_C_ADDRESS, LOWEST, RANDOM, lowest, lowest_two_decks, random
-from tlsim.engine.rng import draw, draw_beside
-from tlsim.engine.shapes import QUAD_RUN, above
-from tlsim.engine.view import C_SIGNATURE, CONTRACT
+from tlsim.engine.rng import Stream, Word, draw, draw_beside
+from tlsim.engine.shapes import Code
+from tlsim.engine.table import Table
+from tlsim.engine.view import C_SIGNATURE, CONTRACT, View
+from tlsim.rules.cards import Mask, Seat
+from tlsim.rules.ruleset import RulesRecord
 
-# What is wrong with a play, as kernels report it.
-NO_FAULT, RAISED, NOT_HELD, ILLEGAL, MUST_LEAD, MUST_PLAY, SCRIPT_ENDS, BAD_TRADE = range(8)
-FAULTS = {
-    RAISED: "the policy raised an exception",
-    NOT_HELD: "it does not hold these cards",
-    ILLEGAL: "this is not a legal play",
-    MUST_LEAD: "the leader of a pile may not pass",
-    MUST_PLAY: "it may not pass while it can play (must_play)",
-    SCRIPT_ENDS: "the plays given end before the hand does",
-    BAD_TRADE: "a swap is of equally many cards that the two hold",
-}
 SCRIPT_IS_OVER = POLICY_RAISED + 1  # what a script answers then: no cards are that word
 
 call_policy = call_by_address(C_SIGNATURE)
 
 
-# ------------------------------------------------------------------------------------------------ who acts, and how
+class Turn(NamedTuple):
+    """Who acts, and what binds that seat."""
+
+    seat: Seat
+    hand: Mask
+    second: Mask  # second copies in the hand
+    required: Mask  # the card that the first lead must respect; 0: none
+    again: int  # 1: the seat has passed on this pile, and may play an unlocked chop or pass
+
+
+class Play(NamedTuple):
+    """A combination that is played; all 0 for a pass, and as the play to beat for a lead."""
+
+    code: Code  # 0 for what is no combination
+    cards: Mask
+    second: Mask  # second copies among the cards
+
+
+# ------------------------------------------------------------------------------------------------ who acts
 
 
 @inline
-def after(seats: int, seat: int) -> int:
+def after(seats: Mask, seat: Seat) -> Mask:
     """Return a mask of seats as seen from a seat: bit k is the seat k + 1 places on, its own not among them.
 
     Eight chairs stand around the table; empty ones are just never in a mask.
@@ -49,19 +58,22 @@ def after(seats: int, seat: int) -> int:
 
 
 @inline
-def next_seat(seats: int, seat: int) -> int:
+def next_seat(seats: Mask, seat: Seat) -> Seat:
     """Return the first of a mask of seats in turn order after `seat`."""
     return (seat + 1 + lowest_bit(after(seats, seat))) & 7
 
 
+# ------------------------------------------------------------------------------------------------ what it decides
+
+
 @lazy(types.int64(*CONTRACT))
-def choose_at_random(rules: Any, view: Any, stream: Any) -> int:
+def choose_at_random(rules: RulesRecord, view: View, stream: Stream) -> Mask:
     """Return the play of `random`. Apart, or the first start of whoever brings a policy would take 4 s more."""
     return random.choose(rules, view, stream)
 
 
 @function
-def decide_outside(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+def decide_outside(rules: RulesRecord, table: Table, seat: Seat, hand: Mask, on: Code) -> Mask:
     """Return the cards of a function that keeps to the contract of C, or of a script."""
     if table.policy[seat] == BY_C_ADDRESS:
         params = table.params[seat]
@@ -74,7 +86,7 @@ def decide_outside(rules: Any, table: Any, seat: int, hand: int, on: int) -> int
 
 
 @function
-def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+def decide_otherwise(rules: RulesRecord, table: Table, seat: Seat, hand: Mask, on: Code) -> Mask:
     """Return the cards that a policy plays which is not a compiled function called by its address."""
     table.sight.hand, table.sight.on = hand, on
     if table.policy[seat] == LOWEST:
@@ -85,7 +97,7 @@ def decide_otherwise(rules: Any, table: Any, seat: int, hand: int, on: int) -> i
 
 
 @function
-def decide_otherwise_when_bound(rules: Any, table: Any, seat: int, hand: int, on: int) -> int:
+def decide_otherwise_when_bound(rules: RulesRecord, table: Table, seat: Seat, hand: Mask, on: Code) -> Mask:
     """Return `decide_otherwise` for kernels that also play tables of built-in policies: `random` is part of it."""
     table.sight.hand, table.sight.on = hand, on
     if table.policy[seat] == LOWEST:
@@ -96,278 +108,121 @@ def decide_otherwise_when_bound(rules: Any, table: Any, seat: int, hand: int, on
 
 
 @spliced
-def decide(
-    rules: Any, table: Any, seat: int, hand: int, on: int, lead: bool, bound: bool, shown: bool, two: bool, only: int
-) -> int:
-    """Return the cards that the policy in a seat plays, whichever it is, or a word that says why it plays none."""
-    if shown:
-        return decide_any(rules, table, seat, hand, on, bound)
-    return decide_free(rules, table, seat, hand, on, lead, two, only)
-
-
-@spliced
-def decide_any(rules: Any, table: Any, seat: int, hand: int, on: int, bound: bool) -> int:
+def decide_any(rules: RulesRecord, table: Table, turn: Turn, on: Code, mode: Mode) -> Mask:
     """Return `decide` for any policy."""
-    at = np.uint64(seat)
-    if table.policy[at] != BY_ADDRESS:
-        if bound:
-            return decide_otherwise_when_bound(rules, table, seat, hand, on)
-        return decide_otherwise(rules, table, seat, hand, on)
-    return call_policy(table.address[at], (rules, table.sight, table.streams[at], table.params[at], hand, on))
+    seat, hand = np.uint64(turn.seat), turn.hand
+    if table.policy[seat] != BY_ADDRESS:
+        if mode.is_bound:
+            return decide_otherwise_when_bound(rules, table, turn.seat, hand, on)
+        return decide_otherwise(rules, table, turn.seat, hand, on)
+    return call_policy(table.address[seat], (rules, table.sight, table.streams[seat], table.params[seat], hand, on))
 
 
 @spliced
-def next_word(rules: Any, table: Any, seat: int, only: int) -> Any:
-    """Return the next random word of a seat; `only` as in `decide_free`."""
-    at = np.uint64(seat)
-    return draw_beside(table.lanes, rules.players, at) if only == RANDOM else draw(table.streams[at])
+def plays_lowest(table: Table, seat: Seat, mode: Mode) -> bool:
+    """Return whether `lowest` is in a seat, rather than `random`."""
+    return mode.only_policy == LOWEST or (mode.only_policy == 0 and table.policy[np.uint64(seat)] == LOWEST)
 
 
 @spliced
-def decide_free(rules: Any, table: Any, seat: int, hand: int, on: int, lead: bool, two: bool, only: int) -> int:
-    """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place.
-
-    `only` is the number of the policy in all seats, 0 for either.
-    """
-    view = table.sight
-    if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
-        return lowest_two_decks.choose_free(rules, view) if two else lowest.choose_free(rules, view, hand, on, lead)
-    word = next_word(rules, table, seat, only)
-    return random.choose_with_two(rules, view, word) if two else random.choose_free(rules, view, hand, on, lead, word)
+def next_word(rules: RulesRecord, table: Table, seat: Seat, mode: Mode) -> Word:
+    """Return the next random word of a seat."""
+    if mode.only_policy == RANDOM:
+        return draw_beside(table.lanes, rules.players, np.uint64(seat))
+    return draw(table.streams[np.uint64(seat)])
 
 
 @spliced
-def decide_single(rules: Any, table: Any, seat: int, hand: int, on: int, only: int) -> int:
-    """Return `decide_free` for a single to beat that no chop of the hand beats."""
-    if only == LOWEST or (only == 0 and table.policy[np.uint64(seat)] == LOWEST):
-        return lowest.lowest_single(hand, on)
-    return random.random_single(hand, on, next_word(rules, table, seat, only))
-
-
-@function
-def holds_play(rules: Any, table: Any, seat: int, on: int, on_cards: int, on_second: int, again: int) -> bool:
-    """Return whether a seat holds a legal play on `on`; its policy may have changed the view since.
-
-    `again` 1: for a seat that has passed, an unlocked chop (section 4.5).
-    """
-    view = table.sight
-    view.hand, view.hand_second = table.hands[seat], table.hands_second[seat]
-    view.on, view.on_cards, view.on_second = on, on_cards, on_second
-    view.required, view.asked_again = 0, again
-    return two_decks.legal_plays_of_either(rules, view) > 0
-
-
-# ------------------------------------------------------------------------------------------------ what may be played
+def decide_free(rules: RulesRecord, table: Table, turn: Turn, on: Code, mode: Mode, lead: bool) -> Mask:
+    """Return the cards that one of the two built-in policies plays when nothing binds it, with their code in place."""
+    view, hand = table.sight, turn.hand
+    if plays_lowest(table, turn.seat, mode):
+        if mode.two_decks:
+            return lowest_two_decks.choose_free(rules, view)
+        return lowest.choose_free(rules, view, hand, on, lead)
+    word = next_word(rules, table, turn.seat, mode)
+    if mode.two_decks:
+        return random.choose_with_two(rules, view, word)
+    return random.choose_free(rules, view, hand, on, lead, word)
 
 
 @spliced
-def code_of_play(rules: Any, cards: int, second: int, two: bool) -> int:
-    """Return the code of a play, 0 for what is no combination, and for a pass."""
-    return two_decks.classify(rules, cards, second) if two else classify(rules, cards)
+def decide(rules: RulesRecord, table: Table, turn: Turn, on: Code, mode: Mode, lead: bool) -> Mask:
+    """Return the cards that the policy in a seat plays, whichever it is, or a word that says why it plays none."""
+    if mode.is_shown:
+        return decide_any(rules, table, turn, on, mode)
+    return decide_free(rules, table, turn, on, mode, lead=lead)
 
 
 @spliced
-def basic_fault(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
-    """Return what is wrong with what the seat to act plays, obligations apart."""
-    if cards == 0:
-        return NO_FAULT if on != 0 else MUST_LEAD
-    if cards & ~hand != 0:
-        return NOT_HELD
-    if on != 0:
-        return NO_FAULT if code != 0 and beats(rules, code, on) else ILLEGAL
-    return NO_FAULT if code != 0 and kind_of(code) != QUAD_RUN else ILLEGAL
-
-
-@inline
-def leads(hand: int, cards: int, code: int) -> bool:
-    """Return whether a play can be led, obligations apart: it is held, and a combination that may be."""
-    return cards & ~hand == 0 and 0 < code < QUAD_RUN << 10
-
-
-@inline
-def follows(hand: int, cards: int, code: int, on: int) -> bool:
-    """Return whether a play is held and beats `on` as its match: what nearly all answers are. No chops."""
-    return cards & ~hand == 0 and on < code and matches(code, on)
-
-
-@inline
-def follows_single(hand: int, cards: int, on: int) -> bool:
-    """Return `follows` for a single to beat."""
-    return cards & ~hand == 0 and cards & (cards - 1) == 0 and above(cards, top_of(on)) != 0
-
-
-@function
-def fault_when_bound(
-    rules: Any, table: Any, seat: int, hand: int, on: int, on_cards: int, required: int, again: int, cards: int
-) -> int:
-    """Return what is wrong with a play or pass under the obligations of the first lead and of sections 4.5 and 9."""
-    if cards == 0:
-        must_play = rules.must_play != 0 and again == 0 and holds_play(rules, table, seat, on, on_cards, 0, 0)
-        return MUST_PLAY if must_play else NO_FAULT
-    return NO_FAULT if keeps_obligations(rules, hand, on, required, again, cards) else ILLEGAL
-
-
-@function
-def fault_of_lead(rules: Any, hand: int, required: int, cards: int, code: int) -> int:
-    """Return what is wrong with a lead, where only the obligation of the first lead binds it."""
-    fault = basic_fault(rules, hand, 0, cards, code)
-    if fault == NO_FAULT and required != 0 and not keeps_obligations(rules, hand, 0, required, 0, cards):
-        return ILLEGAL
-    return fault
-
-
-@function
-def fault_of_answer(rules: Any, hand: int, on: int, cards: int, code: int) -> int:
-    """Return what is wrong with an answer where nothing binds, not a pass: what `follows` is sure of not."""
-    return basic_fault(rules, hand, on, cards, code)
+def decide_single(rules: RulesRecord, table: Table, turn: Turn, on: Code, mode: Mode) -> Mask:
+    """Return `decide` for a single to beat that no chop of the hand beats."""
+    if mode.is_shown:
+        return decide_any(rules, table, turn, on, mode)
+    if plays_lowest(table, turn.seat, mode):
+        return lowest.lowest_single(turn.hand, on)
+    return random.random_single(turn.hand, on, next_word(rules, table, turn.seat, mode))
 
 
 @spliced
-def fault_with_one(rules: Any, table: Any, seat: int, hand: int, last: Any, cards: int, code: int, bound: bool) -> int:
-    """Return `fault_of` for one deck."""
-    on, on_cards, _, required, again = last
-    fault = basic_fault(rules, hand, on, cards, code)
-    if fault == NO_FAULT and (bound or (on == 0 and required != 0)):
-        return fault_when_bound(rules, table, seat, hand, on, on_cards, required, again, cards)
-    return fault
+def play_of(rules: RulesRecord, view: View, cards: Mask, mode: Mode) -> Play:
+    """Return what a policy plays, with its code."""
+    if mode.two_decks:
+        return Play(two_decks.classify(rules, cards, view.second), cards, view.second)
+    return Play(classify(rules, cards), cards, 0)
+
+
+# ------------------------------------------------------------------------------------------------ what is seen of it
 
 
 @spliced
-def fault_with_two(
-    rules: Any, table: Any, seat: int, hand: int, held: int, last: Any, cards: int, second: int, code: int
-) -> int:
-    """Return `fault_of` for two decks."""
-    on, on_cards, on_second, required, again = last
-    if cards == 0:
-        if on == 0:
-            return MUST_LEAD
-        must_play = rules.must_play != 0 and again == 0
-        must_play = must_play and holds_play(rules, table, seat, on, on_cards, on_second, 0)
-        return MUST_PLAY if must_play else NO_FAULT
-    if cards & ~hand != 0 or second & ~(held & cards) != 0:
-        return NOT_HELD
-    if code == 0 or (on == 0 and kind_of(code) == QUAD_RUN):
-        return ILLEGAL
-    if on != 0 and not two_decks.beats(rules, code, (cards, second), on, (on_cards, on_second)):
-        return ILLEGAL
-    if rules.finish_on_two != 0 and again == 0 and (on != 0 or required == 0):
-        return NO_FAULT
-    duties = (on, required, again)
-    kept = two_decks.keeps_obligations(rules, (hand, held), duties, code, (cards, second))
-    return NO_FAULT if kept else ILLEGAL
+def show_turn(view: View, turn: Turn, on: Code, passed: Mask, n_turns: int, mode: Mode) -> None:
+    """Write what the seat to act has to know; in a mode that is shown, hand and play to beat go with the call."""
+    if mode.two_decks:
+        view.hand_second, view.second = turn.second, 0
+        view.hand, view.on = turn.hand, on
+    if mode.is_bound or mode.is_shown:
+        view.asked_again = turn.again
+    if mode.is_shown:
+        view.seat, view.passed, view.n_turns = turn.seat, passed, n_turns
 
 
 @spliced
-def fault_of(
-    rules: Any,
-    table: Any,
-    seat: int,
-    hand: int,
-    held: int,
-    last: Any,
-    cards: int,
-    second: int,
-    code: int,
-    bound: bool,
-    two: bool,
-) -> int:
-    """Return what is wrong with what the seat to act plays; NO_FAULT when it is legal. The engine mends nothing.
-
-    `last` is what it answers: the code, cards and second copies of the play to beat, the card that the first lead
-    requires, and whether the seat has passed on this pile.
-    """
-    if two:
-        return fault_with_two(rules, table, seat, hand, held, last, cards, second, code)
-    return fault_with_one(rules, table, seat, hand, last, cards, code, bound)
-
-
-# ------------------------------------------------------------------------------------------------ what comes of it
-
-
-@function
-def note_beaten(
-    rules: Any, table: Any, row: Any, seat: int, code: int, on: int, on_cards: int, on_second: int, payer: int
-) -> None:
-    """Count a chop, and enter it into the chop penalties of the pile when it is a paid one (sections 3 and 10).
-
-    Paid are combinations of the chop table on 2s or on combinations of the chop table, of their own kind or not.
-    `payer` is the owner of the play that is beaten, -1 when it went out on it.
-    """
-    chop, beaten = chop_class(code), chop_class(on)
-    if not matches(code, on):
-        row.chops[chop] += 1
-        row.any_chop = 1
-    if rules.chop_penalties == 0 or rules.chop_classes >> chop & 1 == 0:
-        return
-    if beaten < 3 or rules.chop_classes >> beaten & 1:
-        two = rules.decks == 2
-        table.pile_value += two_decks.leftover(rules, on_cards, on_second) if two else leftover(rules, on_cards)
-        table.payer = payer
-        table.payee = seat
-
-
-@function
-def settle_pile(table: Any) -> None:
-    """Let the owner of the last play that was chopped pay the last chopper, unless it went out on that play."""
-    if table.payer >= 0:
-        table.owed[table.payer] -= table.pile_value
-        table.owed[table.payee] += table.pile_value
-    table.pile_value = 0
-
-
-@function
-def stop_at_fault(
-    table: Any, fault: int, cards: int, second: int, seat: int, hand: int, holding: int, turns: int
-) -> int:
-    """Return the seats that hold cards, with the fault and its place noted in the table."""
-    table.fault = RAISED if cards == POLICY_RAISED else SCRIPT_ENDS if cards == SCRIPT_IS_OVER else fault
-    table.fault_cards, table.fault_second = cards, second
-    table.sight.seat, table.sight.hand, table.sight.n_turns = seat, hand, turns
-    return holding
+def note_turn(view: View, n_turns: int, seat: Seat, play: Play, mode: Mode) -> None:
+    """Write a turn to those of this hand, where somebody reads them."""
+    if mode.is_shown:
+        at = np.uint64(n_turns)
+        view.turn_seat[at], view.turn_cards[at] = seat, play.cards
+        if mode.two_decks:
+            view.turn_second[at] = play.second
 
 
 @spliced
-def show_turn(
-    view: Any,
-    seat: int,
-    hand: int,
-    held: int,
-    on: int,
-    again: int,
-    passed: int,
-    turns: int,
-    bound: bool,
-    shown: bool,
-    two: bool,
-) -> None:
-    """Write what the seat to act has to know; with `shown` the hand and the play to beat go with the call."""
-    if two:
-        view.hand_second, view.second = held, 0
-        view.hand, view.on = hand, on
-    if bound or shown:
-        view.asked_again = again
-    if shown:
-        view.seat, view.passed, view.n_turns = seat, passed, turns
-
-
-@spliced
-def note_turn(view: Any, turns: int, seat: int, cards: int, second: int, two: bool) -> None:
-    """Write a turn to those of this hand."""
-    at = np.uint64(turns)
-    view.turn_seat[at], view.turn_cards[at] = seat, cards
-    if two:
-        view.turn_second[at] = second
-
-
-@spliced
-def show_play(table: Any, seat: int, cards: int, second: int, rest: int, rest_second: int, two: bool) -> None:
+def show_play(table: Table, turn: Turn, play: Play, rest: Mask, mode: Mode) -> None:
     """Write a play, and what remains of the hand, to what everybody has seen."""
-    at, view = np.uint64(seat), table.sight
-    view.owner, view.on_cards = seat, cards
-    view.left[at] = popcount(rest)
-    view.played[at] = table.dealt[at] ^ rest
-    if two:
-        view.on_second = second
-        view.left[at] += popcount(rest_second)
-        view.played[at] |= table.dealt_second[at] & ~rest_second
-        view.played_second[at] = table.dealt_second[at] & ~rest
+    seat, view = np.uint64(turn.seat), table.sight
+    view.owner, view.on_cards = turn.seat, play.cards
+    view.left[seat] = popcount(rest)
+    view.played[seat] = table.dealt[seat] ^ rest
+    if mode.two_decks:
+        rest_second = turn.second & ~play.cards
+        view.on_second = play.second
+        view.left[seat] += popcount(rest_second)
+        view.played[seat] |= table.dealt_second[seat] & ~rest_second
+        view.played_second[seat] = table.dealt_second[seat] & ~rest
+
+
+@spliced
+def take_cards(table: Table, turn: Turn, play: Play, mode: Mode) -> Mask:
+    """Take a play from a hand; return the cards that remain, of those there twice one copy."""
+    seat, cards = np.uint64(turn.seat), play.cards
+    rest = turn.hand ^ cards
+    if mode.two_decks:
+        rest = two_decks.rest_of(turn.hand, turn.second, cards, play.second)
+    if mode.is_shown:
+        show_play(table, turn, play, rest, mode)
+    table.hands[seat] = rest
+    if mode.two_decks:
+        table.hands_second[seat] = turn.second & ~cards
+        table.sight.on_cards, table.sight.on_second = cards, play.second
+    return rest

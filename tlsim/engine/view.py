@@ -72,6 +72,7 @@ SIGNATURES = [types.int64(*CONTRACT, *[types.float64] * n) for n in range(MAX_PA
 OF_HAND = types.int64(CONTRACT[0], types.int64)
 OF_VIEW, OF_VIEW_AND_WORD = types.int64(*CONTRACT[:2]), types.int64(*CONTRACT[:2], types.uint64)
 # The C function behind every policy but the built-in ones: it gets its parameters, and the words of the view that
-# matter most once more, in registers. C code may leave the last ones out. It returns RAISED to report a failure.
+# matter most once more, in registers. C code may leave the last ones out. It returns POLICY_RAISED
+# (`tlsim.engine.calls`) to report a failure.
 C_SIGNATURE = types.int64(*CONTRACT, from_dtype(PARAMS), types.int64, types.int64)
 IN_REGISTERS = tuple(dict(VIEW.fields or {})[name][1] for name in ("hand", "on"))  # their offsets in the view

@@ -8,24 +8,26 @@ the metrics of `tlsim.engine.tally` those of `Layout`.
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tlsim.engine.calls import raise_failed
-from tlsim.engine.compile import kernel, spliced
+from tlsim.engine.compile import inline, kernel, spliced
+from tlsim.engine.faults import NO_FAULT
+from tlsim.engine.hand import GOVERNED
 from tlsim.engine.payoffs import first_and_loser
-from tlsim.engine.table import ROW
-from tlsim.engine.tally import PLAYED_OUT, RARE, add_row, n_metrics
-from tlsim.engine.turn import NO_FAULT
+from tlsim.engine.sums import add_row
+from tlsim.engine.table import ROW, Row, Table
+from tlsim.engine.tally import PLAYED_OUT, RARE, Tally, n_metrics
 from tlsim.engine.view import MAX_SEATS
 from tlsim.errors import PlayFault
-from tlsim.play import runner, transcript
+from tlsim.play import faulttext, runner, transcript
 from tlsim.play.plan import Plan, smallest_plan
-from tlsim.play.runner import Block, Runner, play_one, seat_policy
+from tlsim.play.runner import DRAWN, Block, Opening, PackedPlan, Runner, play_one, seat_policy
 from tlsim.rules.cards import DECK
-from tlsim.rules.ruleset import Rules, deal_of
+from tlsim.rules.ruleset import Rules, RulesRecord, deal_of
 
 # Metrics of a match, integers that add up over its seatings. First those of its end …
 AGAIN, LONGEST, MARGIN = range(3)  # first out again; hands in the longest streak; half units between the first two
@@ -39,15 +41,14 @@ GROUP = ("payoff", "ahead")
 N_ROLES = 2
 ONE = 840  # what any number of players shares evenly
 
-# A match being played.
 MATCH = np.dtype(
     (
         np.record,
         [
             ("totals", "i8", (MAX_SEATS,)),  # payoffs so far, half units
             ("opening", "i8"),  # how the next hand starts …
-            ("leader", "i8"),  # … -1: section 4.3 governs it
-            ("dealer", "i8"),  # … -1: the one drawn
+            ("leader", "i8"),  # … GOVERNED: section 4.3 says who leads
+            ("dealer", "i8"),  # … DRAWN: the one drawn
             ("first_leader", "i8"),
             ("first_winner", "i8"),
             ("winner", "i8"),  # first out of the last hand, and of how many in a row
@@ -58,6 +59,9 @@ MATCH = np.dtype(
         ],
     )
 )
+
+Match: TypeAlias = np.record
+"""A match being played, a record of dtype `MATCH`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,24 +126,51 @@ def most_payoff(rules: Rules, players: int) -> int:
 # ------------------------------------------------------------------------------------------------ kernels
 
 
+class Place(NamedTuple):
+    """Where a match is played."""
+
+    tables: NDArray[Any]  # shape (1,), dtype TABLE
+    matches: NDArray[Any]  # shape (1,), dtype MATCH
+
+
+class MatchSums(NamedTuple):
+    """The sums over the seatings of one match; all 0 before and after."""
+
+    metrics: NDArray[np.int64]  # see `Layout`
+    money: NDArray[np.int64]  # shape (policies, bins): how many seats end with each total, in half units
+
+
+class MatchResults(NamedTuple):
+    """What a block of matches comes to."""
+
+    rows: NDArray[Any]  # match by match, seating by seating, hand by hand; or one, which is written over
+    tally: Tally  # with a third row, the products
+
+
+@inline
+def hand_at(n_policies: int, hand: int) -> int:
+    """Return the first metric of a hand of a match; see `Layout`."""
+    return UP_AT + n_policies + hand * (len(HAND) + len(GROUP) * (n_policies + N_ROLES))
+
+
 @spliced
-def open_match(rules: Any, match: Any) -> None:
+def open_match(rules: RulesRecord, match: Match) -> None:
     """Set what is known before the first hand."""
-    match.opening, match.leader, match.dealer = 1, -1, -1
+    match.opening, match.leader, match.dealer = 1, GOVERNED, DRAWN
     match.streak, match.longest = 0, 0
     for seat in range(rules.players):
         match.totals[seat] = 0
 
 
 @spliced
-def play_next(rules: Any, table: Any, row: Any, match: Any, play_hand: int, seed: Any, deal: int) -> int:
+def play_next(rules: RulesRecord, table: Table, row: Row, match: Match, plan: PackedPlan, deal: int) -> int:
     """Play the next hand of a match, and set how the one after it starts; return the fault."""
-    fault = play_one(rules, table, row, play_hand, seed, deal, match.opening, match.leader, match.dealer)
+    fault = play_one(rules, table, row, plan, deal, Opening(match.opening, match.leader, match.dealer))
     ends = first_and_loser(rules, row)
     first, loser = ends >> 3, ends & 7
     won_at_once = row.instant >= 0
     match.opening = 1 if won_at_once else 0
-    match.leader = -1 if won_at_once or rules.first_lead_every_hand != 0 else first
+    match.leader = GOVERNED if won_at_once or rules.first_lead_every_hand != 0 else first
     match.dealer = (first + rules.players - 1) % rules.players if won_at_once else loser
     if match.streak == 0:
         match.first_leader, match.first_winner = row.leader, first
@@ -152,48 +183,63 @@ def play_next(rules: Any, table: Any, row: Any, match: Any, play_hand: int, seed
 
 
 @spliced
-def add_hand(row: Any, match: Any, before: int, x: Any, hands_at: int, stride: int, h: int) -> None:
-    """Add what hand `h` comes to; `before` is the streak that it began with, 0 in the first hand."""
-    at = hands_at + h * stride
-    x[at + LEADER_FIRST] += 1 if row.places[row.leader] == 1 else 0
-    x[at + LEADER_PAYOFF] += row.payoffs[row.leader]
+def add_hand(sums: MatchSums, row: Row, match: Match, streak_before: int, hand: int) -> None:
+    """Add what a hand comes to; `streak_before` is the streak that it began with, 0 in the first hand."""
+    metrics, n_policies = sums.metrics, len(sums.money)
+    at = hand_at(n_policies, hand)
+    metrics[at + LEADER_FIRST] += 1 if row.places[row.leader] == 1 else 0
+    metrics[at + LEADER_PAYOFF] += row.payoffs[row.leader]
     if row.instant >= 0:
-        x[at + INSTANT] += 1
+        metrics[at + INSTANT] += 1
     else:
-        x[at + PLAYS] += row.plays
-        x[at + PLAYED] += 1
-    if before != 0:
-        at = hands_at + (before - 1) * stride
-        x[at + BEGUN] += 1
-        if match.streak > before:
-            x[at + REPEATED] += 1
-            x[AGAIN] += 1
+        metrics[at + PLAYS] += row.plays
+        metrics[at + PLAYED] += 1
+    if streak_before != 0:
+        at = hand_at(n_policies, streak_before - 1)
+        metrics[at + BEGUN] += 1
+        if match.streak > streak_before:
+            metrics[at + REPEATED] += 1
+            metrics[AGAIN] += 1
 
 
 @spliced
-def add_totals(rules: Any, match: Any, policy_of_seat: Any, x: Any, at: int, n_policies: int) -> None:
-    """Add the totals after a hand to the groups, from metric `at` on."""
-    top, n_top = match.totals[0], 0
-    for seat in range(rules.players):
+def count_ahead(rules: RulesRecord, match: Match) -> tuple[int, int]:
+    """Return the highest total, and how many seats have it."""
+    top, n_top = match.totals[0], 1
+    for seat in range(1, rules.players):
         total = match.totals[seat]
-        n_top = 1 if total > top or seat == 0 else n_top + 1 if total == top else n_top
-        top = max(top, total)
+        if total > top:
+            top, n_top = total, 1
+        elif total == top:
+            n_top += 1
+    return top, n_top
+
+
+@spliced
+def add_totals(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: NDArray[np.int64], hand: int) -> None:
+    """Add the totals after a hand to its groups."""
+    metrics, n_policies = sums.metrics, len(sums.money)
+    at = hand_at(n_policies, hand) + len(HAND)
+    top, n_top = count_ahead(rules, match)
     for seat in range(rules.players):
         total = match.totals[seat]
         ahead = ONE // n_top if total == top else 0
-        x[at + 2 * policy_of_seat[seat]] += total
-        x[at + 2 * policy_of_seat[seat] + 1] += ahead
+        of_policy = at + len(GROUP) * policy_of_seat[seat]
+        metrics[of_policy] += total
+        metrics[of_policy + 1] += ahead
         for role in range(N_ROLES):
             if seat == (match.first_leader if role == 0 else match.first_winner):
-                x[at + 2 * (n_policies + role)] += total
-                x[at + 2 * (n_policies + role) + 1] += ahead
+                of_role = at + len(GROUP) * (n_policies + role)
+                metrics[of_role] += total
+                metrics[of_role + 1] += ahead
 
 
 @spliced
-def add_end(rules: Any, match: Any, policy_of_seat: Any, x: Any, hands_at: int, stride: int, money: Any) -> None:
-    """Add how a match ends; `money[policy, total + most]` counts final totals."""
-    x[LONGEST] += match.longest
-    x[hands_at + (match.longest - 1) * stride + LONGEST_IS] += 1
+def add_end(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: NDArray[np.int64]) -> None:
+    """Add how a match ends."""
+    metrics, money = sums.metrics, sums.money
+    metrics[LONGEST] += match.longest
+    metrics[hand_at(len(money), match.longest - 1) + LONGEST_IS] += 1
     top, second, most = match.totals[0], match.totals[1], money.shape[1] // 2
     top, second = max(top, second), min(top, second)
     for seat in range(rules.players):
@@ -201,20 +247,22 @@ def add_end(rules: Any, match: Any, policy_of_seat: Any, x: Any, hands_at: int, 
         if seat > 1:
             second = max(second, min(top, total))
             top = max(top, total)
-        x[UP_AT + policy] += 1 if total > 0 else 0
+        metrics[UP_AT + policy] += 1 if total > 0 else 0
         total = min(max(total, -most), most) + most
         match.low, match.high = min(match.low, total), max(match.high, total)
         money[policy, total] += 1
-    x[MARGIN] += top - second
+    metrics[MARGIN] += top - second
 
 
 @spliced
-def close_match(table: Any, match: Any, x: Any, money: Any, n_plain: int, tally: Any) -> None:
+def close_match(sums: MatchSums, table: Table, match: Match, tally: Tally) -> None:
     """Add the sums of a match to its tally, shape `(3, metrics)`, and clear them.
 
     The products are, of the metrics of hands, those with the number of hands played out; of those of matches, with the
     next metric, which is what each of them is ever divided by.
     """
+    metrics, money = sums.metrics, sums.money
+    n_plain = tally.shape[1] - len(metrics) - money.size
     played = table.sums[PLAYED_OUT]
     for m in range(n_plain):
         value = table.sums[m]
@@ -223,14 +271,14 @@ def close_match(table: Any, match: Any, x: Any, money: Any, n_plain: int, tally:
         tally[2, m] += value * played
         table.sums[m] = 0
     table.any_rare = 0
-    for m in range(len(x)):
-        value, at = x[m], n_plain + m
+    for m in range(len(metrics)):
+        value, at = metrics[m], n_plain + m
         tally[0, at] += value
         tally[1, at] += value * value
-        tally[2, at] += value * x[m + 1] if m + 1 < len(x) else 0
-        x[m] = 0
+        tally[2, at] += value * metrics[m + 1] if m + 1 < len(metrics) else 0
+        metrics[m] = 0
     for policy in range(money.shape[0]):
-        at, count = n_plain + len(x) + policy * money.shape[1], 0
+        at, count = n_plain + len(metrics) + policy * money.shape[1], 0
         for total in range(match.low, match.high + 1):
             n = money[policy, total]
             if n != 0:
@@ -241,62 +289,54 @@ def close_match(table: Any, match: Any, x: Any, money: Any, n_plain: int, tally:
     match.low, match.high = money.shape[1], 0
 
 
+@spliced
+def seat_all(table: Table, plan: PackedPlan, seats: NDArray[np.int64]) -> None:
+    """Put the policies of a seating in their seats."""
+    for seat in range(len(seats)):
+        seat_policy(table, seat, plan.policies[seats[seat]])
+
+
 @kernel
 def play_matches(
-    rules_: Any,
-    tables: Any,
-    matches: Any,
-    seatings: Any,
-    policies: Any,
-    play_hand: int,
-    seed: Any,
+    plan: PackedPlan,
+    place: Place,
     start: int,
     stop: int,
-    hands: int,
-    rows: Any,
-    x: Any,
-    money: Any,
-    tally: Any,
-) -> Any:
-    """Play the matches start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`.
-
-    `rows` holds all rows, match by match, seating by seating, or is a single one; `x` and `money` the sums of one
-    match, all 0; `play_hand` is an address.
-    """
-    rules, table, match = rules_[0], tables[0], matches[0]
-    n_plain, n_policies = tally.shape[1] - len(x) - money.size, len(policies)
-    match.low, match.high = money.shape[1], 0
-    hands_at, stride = UP_AT + n_policies, len(HAND) + 2 * (n_policies + N_ROLES)
+    sums: MatchSums,
+    results: MatchResults,
+) -> tuple[int, int]:
+    """Play the matches start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`."""
+    rules, table, match = plan.rules[0], place.tables[0], place.matches[0]
+    rows, tally, hands, n_seatings = results.rows, results.tally, plan.hands, len(plan.seatings)
+    rare_at = tally.shape[1] - len(sums.metrics) - sums.money.size - RARE
+    match.low, match.high = sums.money.shape[1], 0
     for m in range(start, stop):
-        for s in range(len(seatings)):
-            for seat in range(rules.players):
-                seat_policy(table, seat, policies[seatings[s, seat]])
+        for seating in range(n_seatings):
+            seats = plan.seatings[seating]
+            seat_all(table, plan, seats)
             open_match(rules, match)
-            for h in range(hands):
-                row = rows[((m - start) * len(seatings) + s) * hands + h if len(rows) > 1 else 0]
-                row.seating = s
-                before = match.streak
-                if play_next(rules, table, row, match, play_hand, seed, m * hands + h) != NO_FAULT:
-                    return m * hands + h, s
-                add_row(rules, table, row, seatings[s], n_plain - RARE)
-                add_hand(row, match, before, x, hands_at, stride, h)
-                add_totals(rules, match, seatings[s], x, hands_at + h * stride + len(HAND), n_policies)
-            add_end(rules, match, seatings[s], x, hands_at, stride, money)
-        close_match(table, match, x, money, n_plain, tally)
+            for hand in range(hands):
+                row = rows[((m - start) * n_seatings + seating) * hands + hand if len(rows) > 1 else 0]
+                row.seating = seating
+                streak_before = match.streak
+                if play_next(rules, table, row, match, plan, m * hands + hand) != NO_FAULT:
+                    return m * hands + hand, seating
+                add_row(rules, table, row, seats, rare_at)
+                add_hand(sums, row, match, streak_before, hand)
+                add_totals(sums, rules, match, seats, hand)
+            add_end(sums, rules, match, seats)
+        close_match(sums, table, match, tally)
     return -1, 0
 
 
 @kernel
-def play_next_hand(
-    rules_: Any, tables: Any, rows: Any, matches: Any, seating: Any, policies: Any, play_hand: int, seed: Any, deal: int
-) -> int:
+def play_next_hand(plan: PackedPlan, place: Place, rows: NDArray[Any], seating: int, deal: int) -> int:
     """Play one more hand of a match, with `streak` 0 the first; return its fault."""
-    rules, table, match = rules_[0], tables[0], matches[0]
+    rules, table, match = plan.rules[0], place.tables[0], place.matches[0]
     if match.streak == 0:
         open_match(rules, match)
-        for seat in range(rules.players):
-            seat_policy(table, seat, policies[seating[seat]])
-    return play_next(rules, table, rows[0], match, play_hand, seed, deal)
+        seat_all(table, plan, plan.seatings[seating])
+    return play_next(rules, table, rows[0], match, plan, deal)
 
 
 KERNELS = [play_matches, play_next_hand]
@@ -316,29 +356,27 @@ class MatchRunner(Runner):
     def play(self, start: int, stop: int, keep: bool = False) -> Block:
         """Return one block; raise `PlayFault` at the first fault in it."""
         began = time.perf_counter()
-        where, hands = layout(self.plan), self.plan.match or 0
+        where, hands = layout(self.plan), self.packed.hands
         table, match = self.new_table(), np.zeros(1, MATCH).view(np.recarray)
-        rows = np.zeros(len(self.seatings) * hands * (stop - start) if keep else 1, ROW).view(np.recarray)
-        x, money = np.zeros(where.money_at, np.int64), np.zeros((where.n_policies, where.bins), np.int64)
-        tally = np.zeros((3, where.start + where.size), np.int64)
-        plan = (self.rules, table, match, self.seatings, self.policies, self.play_hand, self.seed)
-        deal, seating = play_matches(*plan, start, stop, hands, rows, x, money, tally)
+        rows = np.zeros(len(self.plan.seatings) * hands * (stop - start) if keep else 1, ROW).view(np.recarray)
+        sums = MatchSums(np.zeros(where.money_at, np.int64), np.zeros((where.n_policies, where.bins), np.int64))
+        results = MatchResults(rows, np.zeros((3, where.start + where.size), np.int64))
+        deal, seating = play_matches(self.packed, Place(table, match), start, stop, sums, results)
         raise_failed()
         if deal >= 0:
-            raise PlayFault(self._describe_fault(table, int(deal), int(seating)))
-        return Block(start, stop, tally, rows if keep else None, time.perf_counter() - began)
+            raise PlayFault(faulttext.describe(self.plan, table[0], int(deal), int(seating)))
+        return Block(start, stop, results.tally, rows if keep else None, time.perf_counter() - began)
 
-    def hands(self, number: int, seating: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    def hands(self, number: int, seating: int) -> Iterator[tuple[Table, Row]]:
         """Yield the table and the row after each hand of a match."""
-        hands = self.plan.match or 0
+        hands = self.packed.hands
         table, match = self.new_table(), np.zeros(1, MATCH).view(np.recarray)
-        rows, seats = np.zeros(1, ROW).view(np.recarray), self.seatings[seating]
+        rows = np.zeros(1, ROW).view(np.recarray)
         for deal in range(number * hands, (number + 1) * hands):
-            rest = (match, seats, self.policies, self.play_hand, self.seed, deal)
-            fault = play_next_hand(self.rules, table, rows, *rest)
+            fault = play_next_hand(self.packed, Place(table, match), rows, seating, deal)
             raise_failed()
             if fault != NO_FAULT:
-                raise PlayFault(self._describe_fault(table, deal, seating))
+                raise PlayFault(faulttext.describe(self.plan, table[0], deal, seating))
             rows[0]["deal"], rows[0]["seating"] = deal, seating
             yield table[0], rows[0]
 
@@ -355,9 +393,10 @@ def hands(plan: Plan, first: int, stop: int) -> Iterator[dict[str, Any]]:
     runner = MatchRunner(plan, shown=True)
     for number in range(first, stop):
         for seating, seats in enumerate(plan.seatings):
-            given = {"match": number, "seed": plan.seed, "policies": [plan.distinct[index].name for index in seats]}
+            policies = [plan.distinct[index].name for index in seats]
+            origin = {"match": number, "seed": plan.seed, "policies": policies}
             for table, row in runner.hands(number, seating):
-                yield transcript.transcript(plan.rules, table, row, plan.players, index=int(row["deal"]), **given)
+                yield transcript.transcript(plan.rules, table, row, plan.players, index=int(row["deal"]), **origin)
 
 
 def load(plan: Plan) -> None:

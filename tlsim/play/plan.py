@@ -30,13 +30,14 @@ class Plan:
     def __post_init__(self) -> None:
         check_players(self.rules, self.players)
         if len(self.policies) != self.players:
-            raise InputError(f"{len(self.policies)} policies for {self.players} players: one a seat is needed")
+            raise InputError(f"there must be one policy a seat, got {len(self.policies)} for {self.players} players")
         if self.match is not None and not 1 <= self.match <= MAX_MATCH:
-            raise InputError(f"match = {self.match}: a match has from 1 to {MAX_MATCH} hands")
-        if not 1 <= self.deals <= MAX_DEALS // (self.match or 1):
-            raise InputError(f"{self.deals} {self.unit}: it is from 1 to {MAX_DEALS // (self.match or 1)}")
+            raise InputError(f"match must be from 1 to {MAX_MATCH} hands, got {self.match}")
+        most = MAX_DEALS // (self.match or 1)
+        if not 1 <= self.deals <= most:
+            raise InputError(f"{self.unit} must be from 1 to {most:,}, got {self.deals:,}")
         if not -(1 << 63) <= self.seed < 1 << 64:
-            raise InputError(f"seed {self.seed}: it is a 64-bit integer")
+            raise InputError(f"seed must be a 64-bit integer, got {self.seed}")
         if self.trade is not None and not self.rules.trading:
             raise InputError(f"trading policy {self.trade.name}: {self.rules.name} has no trading (trading=yes)")
         if self.match:
@@ -46,7 +47,9 @@ class Plan:
         """Refuse more matches than squares of sums over their hands fit in 64 bits."""
         most = (1 << 63) // (_LARGEST_METRIC * hands) ** 2
         if self.deals > most:
-            raise InputError(f"{self.deals} matches, each of {hands} hands in all its seatings: at most {most}")
+            raise InputError(
+                f"matches of {hands:,} hands in all their seatings must be at most {most:,}, got {self.deals:,}"
+            )
 
     @property
     def unit(self) -> str:

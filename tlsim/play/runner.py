@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,20 @@ from tlsim.engine import hand
 from tlsim.engine.calls import address_of, bind, raise_failed
 from tlsim.engine.compile import kernel, spliced
 from tlsim.engine.deal import deal_hands
-from tlsim.engine.hand import lazy_functions_of, play_hand_kernel, play_shown_hand, trade_hands
+from tlsim.engine.faults import NO_FAULT
+from tlsim.engine.hand import GOVERNED, lazy_functions_of, play_hand_kernel, play_shown_hand
 from tlsim.engine.policies import Policy
-from tlsim.engine.table import PLAY_HAND, ROW, TABLE, TRADE_HANDS, call_play_hand, call_trade_hands
-from tlsim.engine.tally import RARE, add_row, close_deal, n_metrics
-from tlsim.engine.turn import BAD_TRADE, FAULTS, NO_FAULT, RAISED
+from tlsim.engine.rng import Word
+from tlsim.engine.sums import add_row, close_deal
+from tlsim.engine.table import PLAY_HAND, ROW, TABLE, TRADE_HANDS, Row, Table, call_play_hand, call_trade_hands
+from tlsim.engine.tally import RARE, Tally, n_metrics
+from tlsim.engine.trades import trade_hands
 from tlsim.engine.view import MAX_PARAMS
 from tlsim.errors import PlayFault
-from tlsim.play import legal, transcript
+from tlsim.play import faulttext, legal, transcript
 from tlsim.play.plan import Plan, smallest_plan
-from tlsim.rules.cards import FULL, join, names
-from tlsim.rules.ruleset import pack
+from tlsim.rules.cards import FULL, Seat
+from tlsim.rules.ruleset import RulesRecord, pack
 
 # Blocks grow from the first size until one takes long enough to be worth a call, and stay short enough to stop after.
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 18
@@ -42,26 +45,48 @@ class Block:
 
     start: int
     stop: int
-    tally: NDArray[np.int64]  # shape (2, metrics), see `tlsim.engine.tally`; of matches see `tlsim.play.matches`
+    tally: Tally  # of matches see `tlsim.play.matches`
     rows: NDArray[Any] | None  # dtype ROW, deal by deal, seating by seating; on request
     seconds: float
 
 
 # A policy as kernels take it.
-POLICY = np.dtype((np.record, [("number", "i8"), ("address", "i8"), ("params", "f8", (MAX_PARAMS,))]))
+POLICY_RECORD = np.dtype((np.record, [("number", "i8"), ("address", "i8"), ("params", "f8", (MAX_PARAMS,))]))
 
 
-def pack_policies(policies: list[Policy], called: bool = True) -> Any:
-    """Return policies as records of dtype `POLICY`; without their addresses, which compiles them, unless `called`."""
-    packed = np.zeros(len(policies), POLICY).view(np.recarray)
+def pack_policies(policies: list[Policy], called: bool = True) -> NDArray[Any]:
+    """Return policies as an array of `POLICY_RECORD`; without their addresses, which compiles them, unless `called`."""
+    packed = np.zeros(len(policies), POLICY_RECORD).view(np.recarray)
     for record, policy in zip(packed, policies, strict=True):
         record["number"], record["address"] = policy.number, policy.address if called else 0
         record["params"][: len(policy.params)] = policy.params
     return packed
 
 
+class PackedPlan(NamedTuple):
+    """A plan as kernels take it."""
+
+    rules: NDArray[Any]  # shape (1,), dtype RULES
+    seatings: NDArray[np.int64]  # shape (seatings, players): indices into `policies`
+    policies: NDArray[Any]  # the distinct ones, dtype POLICY_RECORD
+    play_hand: int  # the address of the kernel of one hand
+    seed: Word
+    hands: int  # of a match; 0 where every deal is a hand of its own
+
+
+class Opening(NamedTuple):
+    """How a hand starts."""
+
+    is_opening: int  # 1: an opening hand
+    leader: Seat  # GOVERNED: section 4.3 says who leads
+    dealer: Seat  # DRAWN: the one drawn with the deal
+
+
+DRAWN = -1
+
+
 @spliced
-def seat_policy(table: Any, seat: int, policy: Any) -> None:
+def seat_policy(table: Table, seat: Seat, policy: np.record) -> None:
     """Put a policy in a seat."""
     table.policy[seat] = policy.number
     table.address[seat] = policy.address
@@ -70,51 +95,40 @@ def seat_policy(table: Any, seat: int, policy: Any) -> None:
 
 
 @spliced
-def play_one(
-    rules: Any, table: Any, row: Any, play_hand: int, seed: Any, deal: int, opening: int, leader: int, dealer: int
-) -> int:
-    """Deal and play one hand; return its fault. `leader` as in `game.open_hand`; `dealer` -1: the one drawn."""
-    deal_hands(rules, table, seed, deal)
+def play_one(rules: RulesRecord, table: Table, row: Row, plan: PackedPlan, deal: int, opening: Opening) -> int:
+    """Deal and play one hand; return its fault."""
+    deal_hands(rules, table, plan.seed, deal)
     row.deal = deal
-    if table.trade_hands != 0 and call_trade_hands(table.trade_hands, (rules, table, seed, deal)) != NO_FAULT:
-        return table.fault  # type: ignore[no-any-return]
-    if dealer >= 0:
-        table.sight.dealer = dealer
-    call_play_hand(play_hand, (rules, table, row, opening, leader))
-    return table.fault  # type: ignore[no-any-return]
+    if table.trade_hands != 0 and call_trade_hands(table.trade_hands, (rules, table, plan.seed, deal)) != NO_FAULT:
+        return table.fault  # type: ignore[no-any-return]  # a field of a record
+    if opening.dealer != DRAWN:
+        table.sight.dealer = opening.dealer
+    call_play_hand(plan.play_hand, (rules, table, row, opening.is_opening, opening.leader))
+    return table.fault  # type: ignore[no-any-return]  # a field of a record
 
 
 @kernel
 def play_block(
-    rules_: Any,
-    tables: Any,
-    seatings: Any,
-    policies: Any,
-    play_hand: int,
-    seed: Any,
-    start: int,
-    stop: int,
-    keep: bool,
-    rows: Any,
-    tally: Any,
-) -> Any:
+    plan: PackedPlan, tables: NDArray[Any], start: int, stop: int, rows: NDArray[Any], tally: Tally
+) -> tuple[int, int]:
     """Play the deals start..stop-1; return the deal and seating of the first fault, or `(-1, 0)`.
 
-    `seatings` has shape (seatings, players); `rows` holds all rows with `keep`, else those of one deal;
-    `play_hand` is an address.
+    `rows` holds all rows, deal by deal, seating by seating, or those of one deal, which are written over.
     """
-    rules, table = rules_[0], tables[0]
-    n_seatings, rare_at = len(seatings), tally.shape[1] - RARE
+    rules, table = plan.rules[0], tables[0]
+    n_seatings, rare_at = len(plan.seatings), tally.shape[1] - RARE
+    keeps_rows = len(rows) > n_seatings
     for deal in range(start, stop):
-        for s in range(n_seatings):
+        for seating in range(n_seatings):
+            seats = plan.seatings[seating]
             if n_seatings > 1 or deal == start:
                 for seat in range(rules.players):
-                    seat_policy(table, seat, policies[seatings[s, seat]])
-            row = rows[(deal - start) * n_seatings + s if keep else s]
-            row.seating = s
-            if play_one(rules, table, row, play_hand, seed, deal, 1, -1, -1) != NO_FAULT:
-                return deal, s
-            add_row(rules, table, row, seatings[s], rare_at)
+                    seat_policy(table, seat, plan.policies[seats[seat]])
+            row = rows[(deal - start) * n_seatings + seating if keeps_rows else seating]
+            row.seating = seating
+            if play_one(rules, table, row, plan, deal, Opening(1, GOVERNED, DRAWN)) != NO_FAULT:
+                return deal, seating
+            add_row(rules, table, row, seats, rare_at)
         close_deal(table, rare_at, tally)
     return -1, 0
 
@@ -131,17 +145,21 @@ class Runner:
 
     def __init__(self, plan: Plan, shown: bool = False) -> None:
         self.plan = plan
-        self.rules = pack(plan.rules, plan.players)
-        self.seatings = np.array(plan.seatings, np.int64)
-        self.seed = np.uint64(plan.seed % (1 << 64))
+        rules = pack(plan.rules, plan.players)
         kernel = kernels(plan, shown)[0]
         loop = self._find_loop() if kernel is play_shown_hand else 0
-        self.play_hand = loop or address_of(kernel, PLAY_HAND)
-        self.policies = pack_policies(plan.distinct, called=not loop)
-        bind(lazy_functions_of(self.rules[0], {policy.number for policy in plan.policies}, kernel))
+        self.packed = PackedPlan(
+            rules,
+            np.array(plan.seatings, np.int64),
+            pack_policies(plan.distinct, called=not loop),
+            loop or address_of(kernel, PLAY_HAND),
+            np.uint64(plan.seed % (1 << 64)),
+            plan.match or 0,
+        )
+        bind(lazy_functions_of(rules[0], {policy.number for policy in plan.policies}, kernel))
         self.trade_hands = address_of(trade_hands, TRADE_HANDS) if plan.rules.trading else 0
 
-    def new_table(self) -> Any:
+    def new_table(self) -> NDArray[Any]:
         """Return the table of one thread, shape (1,) of dtype TABLE."""
         table = np.zeros(1, TABLE).view(np.recarray)
         if self.trade_hands:
@@ -160,51 +178,25 @@ class Runner:
         """Return one block; raise `PlayFault` at the first fault in it."""
         began = time.perf_counter()
         table = self.new_table()
-        rows = np.zeros(len(self.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
-        tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
-        deal, seating = self._call(table, self.seatings, start, stop, keep, rows, tally)
+        rows = np.zeros(len(self.plan.seatings) * (stop - start if keep else 1), ROW).view(np.recarray)
+        tally = np.zeros((2, n_metrics(self.plan.players, len(self.plan.distinct))), np.int64)
+        deal, seating = play_block(self.packed, table, start, stop, rows, tally)
+        raise_failed()
         if deal >= 0:
-            raise PlayFault(self._describe_fault(table, int(deal), int(seating)))
+            raise PlayFault(faulttext.describe(self.plan, table[0], int(deal), int(seating)))
         return Block(start, stop, tally, rows if keep else None, time.perf_counter() - began)
 
-    def hand(self, deal: int, seating: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def hand(self, deal: int, seating: int) -> tuple[Table, Row]:
         """Return the table and the row after one hand."""
         table = self.new_table()
         rows = np.zeros(1, ROW).view(np.recarray)
-        tally = np.zeros((2, n_metrics(self.plan.players, len(self.policies))), np.int64)
-        chosen = self.seatings[seating : seating + 1]
-        if self._call(table, chosen, deal, deal + 1, True, rows, tally)[0] >= 0:
-            raise PlayFault(self._describe_fault(table, deal, seating))
-        return table[0], rows[0]
-
-    def _call(self, table: Any, seatings: Any, start: int, stop: int, keep: bool, rows: Any, tally: Any) -> Any:
-        plan = (self.rules, table, seatings, self.policies, self.play_hand, self.seed)
-        found = play_block(*plan, start, stop, keep, rows, tally)
+        tally = np.zeros((2, n_metrics(self.plan.players, len(self.plan.distinct))), np.int64)
+        packed = self.packed._replace(seatings=self.packed.seatings[seating : seating + 1])
+        fault_deal, _ = play_block(packed, table, deal, deal + 1, rows, tally)
         raise_failed()
-        return found
-
-    def _describe_fault(self, table: Any, deal: int, seating: int) -> str:
-        view = table[0]["sight"]
-        seat = int(view["seat"])
-        policy = self.plan.distinct[self.plan.seatings[seating][seat]].name
-        match = f"match {deal // self.plan.match}, " if self.plan.match else ""
-        mask, second = int(table[0]["fault_cards"]), int(table[0]["fault_second"])
-        cards = " ".join(names(join(mask & FULL, second & FULL))) if mask else "a pass"
-        where = f"(seed {self.plan.seed}, {match}deal {deal}"
-        if int(table[0]["fault"]) == BAD_TRADE:
-            offer, name = table[0]["offer"], self.plan.trade.name if self.plan.trade else "built-in"
-            gives = [join(offer[f"give_{one}"] & FULL, offer[f"give_{one}_second"] & FULL) for one in "ab"]
-            a, b = (" ".join(names(cards)) for cards in gives)
-            return f"trading policy {name}: {FAULTS[BAD_TRADE]}: {a or 'nothing'} for {b or 'nothing'} {where})"
-        if int(table[0]["fault"]) == RAISED:
-            cards = "nothing played"
-        elif mask & ~FULL:  # what a faulty policy returns may be any number
-            cards = f"{mask:#x}, a mask with bits that are no card"
-        return (
-            f"policy {policy}: {FAULTS[int(table[0]['fault'])]}: {cards}"
-            f" {where}, turn {int(view['n_turns'])}, seat {seat},"
-            f" hand {' '.join(names(join(view['hand'], view['hand_second'])))})"
-        )
+        if fault_deal >= 0:
+            raise PlayFault(faulttext.describe(self.plan, table[0], deal, seating))
+        return table[0], rows[0]
 
 
 def blocks(
@@ -274,4 +266,4 @@ def warm_up() -> None:
     load(plan)
     next(hands(plan, 0, 1))
     legal.describe_hand(plan.rules, FULL & 0x1FFF)
-    transcript.Hand(plan.rules, [1, 2], []).moves()
+    transcript.Hand(plan.rules, transcript.Script([1, 2])).moves()

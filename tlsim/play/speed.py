@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 from tlsim.engine.calls import address_of
 from tlsim.engine.compile import kernel
 from tlsim.engine.deal import deal_hands
+from tlsim.engine.faults import NO_FAULT
 from tlsim.engine.features import count_leads_of
+from tlsim.engine.hand import GOVERNED
 from tlsim.engine.one_deck import legal_plays
+from tlsim.engine.rng import Word
 from tlsim.engine.table import PLAY_HAND, ROW, TABLE, call_play_hand
-from tlsim.engine.tally import LENGTHS, LENGTHS_AT
-from tlsim.engine.turn import NO_FAULT
+from tlsim.engine.tally import DECISIONS
 from tlsim.engine.view import VIEW
 from tlsim.errors import PlayFault
 from tlsim.play.plan import Plan
 from tlsim.play.runner import blocks, kernels
+from tlsim.rules.cards import Mask
 from tlsim.rules.ruleset import Rules, pack
 
 ROUNDS = 7  # samples of each measure, taken in turns, so that a slow spell of the machine hits all alike
@@ -32,7 +35,6 @@ N_HANDS = 1 << 16  # hands whose leads are generated: too many for the processor
 _AT_ONCE = 1 << 12  # hands whose leads are counted in one call: they stay in the processor's cache
 _SEED = np.uint64(1)
 _GROWTH = 4  # of the size of a sample until it is long enough
-_DECISIONS = LENGTHS_AT + LENGTHS.index("decisions")
 
 Tables = Callable[[Plan, NDArray[np.int64]], Any]
 """What makes the tables of a run: `tlsim.stats.tables.tables`, which lies below the seam."""
@@ -42,7 +44,8 @@ Tables = Callable[[Plan, NDArray[np.int64]], Any]
 
 
 @kernel
-def _deal_many(rules: Any, tables: Any, seed: Any, stop: int) -> int:
+def deal_many(rules: NDArray[Any], tables: NDArray[Any], seed: Word, stop: int) -> Mask:
+    """Deal so many times; return something of every deal, so that none can be left out."""
     mixed = 0
     for deal in range(stop):
         deal_hands(rules[0], tables[0], seed, deal)
@@ -51,7 +54,8 @@ def _deal_many(rules: Any, tables: Any, seed: Any, stop: int) -> int:
 
 
 @kernel
-def _deal_into(rules: Any, tables: Any, seed: Any, hands: Any) -> None:
+def deal_into(rules: NDArray[Any], tables: NDArray[Any], seed: Word, hands: NDArray[np.int64]) -> None:
+    """Fill an array with dealt hands."""
     players = rules[0].players
     for k in range(len(hands)):
         if k % players == 0:
@@ -60,7 +64,8 @@ def _deal_into(rules: Any, tables: Any, seed: Any, hands: Any) -> None:
 
 
 @kernel
-def _write_many(rules: Any, views: Any, hands: Any, n: int) -> int:
+def write_many(rules: NDArray[Any], views: NDArray[Any], hands: NDArray[np.int64], n: int) -> int:
+    """Write the legal leads of n hands, the given ones over and over; return how many those are."""
     written = 0
     for k in range(n):
         views[0].hand = hands[k & (N_HANDS - 1)]
@@ -69,18 +74,21 @@ def _write_many(rules: Any, views: Any, hands: Any, n: int) -> int:
 
 
 @kernel
-def _play_many(rules: Any, tables: Any, rows: Any, play_hand: int, seed: Any, stop: int) -> int:
+def play_many(
+    rules: NDArray[Any], tables: NDArray[Any], rows: NDArray[Any], play_hand: int, seed: Word, stop: int
+) -> int:
+    """Deal and play so many hands with the kernel at an address; return the number of decisions, -1 at a fault."""
     decisions = 0
     for deal in range(stop):
         deal_hands(rules[0], tables[0], seed, deal)
-        call_play_hand(play_hand, (rules[0], tables[0], rows[0], 1, -1))
+        call_play_hand(play_hand, (rules[0], tables[0], rows[0], 1, GOVERNED))
         if tables[0].fault != NO_FAULT:
             return -1
         decisions += rows[0].plays + rows[0].passes
     return decisions
 
 
-KERNELS = [_deal_many, _deal_into, count_leads_of, _write_many, _play_many]
+KERNELS = [deal_many, deal_into, count_leads_of, write_many, play_many]
 
 
 # ------------------------------------------------------------------------------------------------ what is measured
@@ -107,27 +115,31 @@ class Rate:
 
     def as_row(self) -> dict[str, Any]:
         """Return the median with the lowest and the highest sample; decisions are `None` where there are none."""
-        found = {"per_second": median(self.units), "low": min(self.units), "high": max(self.units)}
-        decided = round(median(self.decisions)) if any(self.decisions) else None
-        return {name: round(value) for name, value in found.items()} | {"decisions_per_second": decided}
+        decisions = round(median(self.decisions)) if any(self.decisions) else None
+        return {
+            "per_second": round(median(self.units)),
+            "low": round(min(self.units)),
+            "high": round(max(self.units)),
+            "decisions_per_second": decisions,
+        }
 
 
 def dealt(rules: Rules, players: int) -> NDArray[np.int64]:
     """Return `N_HANDS` dealt hands."""
     hands = np.zeros(N_HANDS, np.int64)
-    _deal_into(pack(rules, players), np.zeros(1, TABLE).view(np.recarray), _SEED, hands)
+    deal_into(pack(rules, players), np.zeros(1, TABLE).view(np.recarray), _SEED, hands)
     return hands
 
 
 def counting(rules: Rules, players: int) -> Callable[[int], tuple[int, int]]:
     """Return `run(n)`, which counts the legal leads of n dealt hands and returns n."""
     packed, hands = pack(rules, players), dealt(rules, players)
-    found = np.zeros(_AT_ONCE, np.int64)
+    leads = np.zeros(_AT_ONCE, np.int64)
 
     def run(n: int) -> tuple[int, int]:
         for first in range(0, n, _AT_ONCE):
             at = first % N_HANDS
-            count_leads_of(packed, hands[at : at + min(_AT_ONCE, n - first)], found)
+            count_leads_of(packed, hands[at : at + min(_AT_ONCE, n - first)], leads)
         return n, 0
 
     return run
@@ -136,7 +148,7 @@ def counting(rules: Rules, players: int) -> Callable[[int], tuple[int, int]]:
 def writing(rules: Rules, players: int) -> Callable[[int], tuple[int, int]]:
     """Return `run(n)`, which writes the legal leads of n dealt hands and returns how many those are."""
     packed, hands, views = pack(rules, players), dealt(rules, players), np.zeros(1, VIEW).view(np.recarray)
-    return lambda n: (int(_write_many(packed, views, hands, n)), 0)
+    return lambda n: (int(write_many(packed, views, hands, n)), 0)
 
 
 def dealing(rules: Rules, players: int) -> Callable[[int], tuple[int, int]]:
@@ -144,7 +156,7 @@ def dealing(rules: Rules, players: int) -> Callable[[int], tuple[int, int]]:
     packed, table = pack(rules, players), np.zeros(1, TABLE).view(np.recarray)
 
     def run(n: int) -> tuple[int, int]:
-        _deal_many(packed, table, _SEED, n)
+        deal_many(packed, table, _SEED, n)
         return n, 0
 
     return run
@@ -161,7 +173,7 @@ def playing(plan: Plan) -> Callable[[int], tuple[int, int]]:
     play_hand = address_of(kernels(plan)[0], PLAY_HAND)
 
     def run(n: int) -> tuple[int, int]:
-        decisions = int(_play_many(packed, table, row, play_hand, _SEED, n))
+        decisions = int(play_many(packed, table, row, play_hand, _SEED, n))
         if decisions < 0:
             raise PlayFault(f"a built-in policy played what is not legal (seed {_SEED}); please report it")
         return n, decisions
@@ -177,13 +189,13 @@ def running(plan: Plan, keep_rows: bool = False, tables: Tables | None = None) -
     seatings = len(plan.seatings)
 
     def run(n: int) -> tuple[int, int]:
-        chosen = replace(plan, deals=n)
+        longer = replace(plan, deals=n)
         total: Any = 0
-        for block in blocks(chosen, keep_rows=keep_rows):
+        for block in blocks(longer, keep_rows=keep_rows):
             total = total + block.tally
         if tables:
-            tables(chosen, total)
-        return n * seatings, int(total[0, _DECISIONS])
+            tables(longer, total)
+        return n * seatings, int(total[0, DECISIONS])
 
     return run
 

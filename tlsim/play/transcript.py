@@ -1,105 +1,115 @@
-"""Transcripts of hands (RULES.md, section 11): what a table and a row say, and a hand played from what is written.
+"""Transcripts of hands (RULES.md, section 11): what a table and a row say, and a hand played from what is written."""
 
-A *script* is the turns of a hand from its first lead: masks of cards, 0 for a pass.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tlsim.engine import two_decks
 from tlsim.engine.calls import address_of, raise_failed
 from tlsim.engine.compile import kernel
-from tlsim.engine.hand import play_hand_kernel
+from tlsim.engine.faults import Fault
+from tlsim.engine.hand import GOVERNED, play_hand_kernel
 from tlsim.engine.policies import SCRIPT
-from tlsim.engine.table import PLAY_HAND, ROW, TABLE, call_play_hand
-from tlsim.engine.turn import FAULTS, NO_FAULT, SCRIPT_ENDS
+from tlsim.engine.table import PLAY_HAND, ROW, TABLE, Row, Table, call_play_hand
 from tlsim.errors import InputError
-from tlsim.rules.cards import FULL, join, mask, names, parse_card, split
+from tlsim.rules.cards import FULL, Mask, Seat, join, mask, names, parse_card, split
 from tlsim.rules.ruleset import INSTANT_WINS, Rules, pack
 
 
 @kernel
-def _play_script(rules: Any, tables: Any, rows: Any, play_hand: int, opening: int, leader: int) -> Any:
-    return call_play_hand(play_hand, (rules[0], tables[0], rows[0], opening, leader))
+def play_script(
+    rules: NDArray[Any], tables: NDArray[Any], rows: NDArray[Any], play_hand: int, opening: int, leader: Seat
+) -> int:
+    """Play the script of a table with the kernel at an address; return its fault."""
+    return call_play_hand(  # type: ignore[no-any-return]  # made by Numba
+        play_hand, (rules[0], tables[0], rows[0], opening, leader)
+    )
 
 
 @kernel
-def _moves_here(rules: Any, tables: Any) -> Any:
+def moves_here(rules: NDArray[Any], tables: NDArray[Any]) -> tuple[int, bool]:
     """Write the plays of the seat to act; return how many, and whether it may pass."""
     passing = two_decks.may_pass(rules[0], tables[0].sight)
     return two_decks.legal_plays_of_either(rules[0], tables[0].sight), passing
 
 
-KERNELS = [_play_script, _moves_here]
+KERNELS = [play_script, moves_here]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A hand that is written down: its cards, and its turns from the first lead, 0 for a pass."""
+
+    hands: Sequence[Mask]  # after trading
+    turns: Sequence[Mask] = ()
+    dealer: Seat = 0
+    leader: Seat | None = None  # who leads freely; `None`: the holder of the lowest card leads (section 4.3)
+    opening: bool | None = None  # whether it is an opening hand; `None`: if nobody leads freely
+    dealt: Sequence[Mask] = ()  # before trading, where there is any
 
 
 class Hand:
     """A hand played from a script, to its end or to where the script ends.
 
-    `hands` are those after trading, `dealt` those before, where there is any. `leader` leads freely; without one the
-    holder of the lowest card leads (section 4.3), on an opening hand if `opening` does not say otherwise. Raises
-    `InputError` when a turn of the script is not legal.
+    Raises `InputError` when a turn of the script is not legal.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        hands: Sequence[int],
-        script: Sequence[int],
-        dealer: int = 0,
-        leader: int | None = None,
-        opening: bool | None = None,
-        dealt: Sequence[int] = (),
-    ) -> None:
-        self.rules, self.players = rules, len(hands)
+    def __init__(self, rules: Rules, script: Script) -> None:
+        self.rules, self.players = rules, len(script.hands)
         self._packed = pack(rules, self.players)
-        self._table: Any = np.zeros(1, TABLE).view(np.recarray)
-        self._row: Any = np.zeros(1, ROW).view(np.recarray)
+        self._table = np.zeros(1, TABLE).view(np.recarray)
+        self._row = np.zeros(1, ROW).view(np.recarray)
+        self._write(script)
+        is_opening = script.leader is None if script.opening is None else script.opening
+        leader = GOVERNED if script.leader is None else script.leader
+        play_hand = address_of(play_hand_kernel(self._packed[0], is_shown=True), PLAY_HAND)
+        fault = Fault.of(play_script(self._packed, self._table, self._row, play_hand, int(is_opening), leader))
+        raise_failed()
+        self.is_over = fault == Fault.NONE
+        if fault not in (Fault.NONE, Fault.SCRIPT_ENDS):
+            table, view = self._table[0], self._table[0]["sight"]
+            cards = " ".join(names(join(table["fault_cards"], table["fault_second"]))) or "a pass"
+            raise InputError(f"turn {view['n_turns']}, seat {view['seat']}: {cards}: {fault.text}")
+
+    def _write(self, script: Script) -> None:
+        """Write a script to the table."""
         table = self._table[0]
-        for seat, hand in enumerate(hands):
+        for seat, hand in enumerate(script.hands):
             table["hands"][seat], table["hands_second"][seat] = split(hand)
         table["dealt"], table["dealt_second"] = table["hands"], table["hands_second"]
         table["policy"][:] = SCRIPT
-        for turn, play in enumerate(script):
+        for turn, play in enumerate(script.turns):
             table["script"][turn], table["script_second"][turn] = split(play)
-        table["n_script"] = len(script)
-        for seat, hand in enumerate(dealt or hands):
+        table["n_script"] = len(script.turns)
+        for seat, hand in enumerate(script.dealt or script.hands):
             table["before"][seat], table["before_second"][seat] = split(hand)
-        table["sight"]["dealer"] = dealer
-        as_opening, first = int(leader is None if opening is None else opening), -1 if leader is None else leader
-        play_hand = address_of(play_hand_kernel(self._packed[0], shown=True), PLAY_HAND)
-        fault = _play_script(self._packed, self._table, self._row, play_hand, as_opening, first)
-        raise_failed()
-        self.is_over = fault == NO_FAULT
-        if fault not in (NO_FAULT, SCRIPT_ENDS):
-            view = table["sight"]
-            cards = " ".join(names(join(table["fault_cards"], table["fault_second"]))) or "a pass"
-            raise InputError(f"turn {view['n_turns']}, seat {view['seat']}: {cards}: {FAULTS[int(fault)]}")
+        table["sight"]["dealer"] = script.dealer
 
     @property
-    def seat(self) -> int:
+    def seat(self) -> Seat:
         """Return the seat to act."""
         return int(self._table[0]["sight"]["seat"])
 
     @property
-    def held(self) -> list[int]:
+    def held(self) -> list[Mask]:
         """Return the cards that each seat holds now."""
         return _masks(self._table[0], "hands", self.players)
 
-    def moves(self) -> tuple[list[int], bool]:
+    def moves(self) -> tuple[list[Mask], bool]:
         """Return every legal play of the seat to act, and whether it may pass."""
-        n, passing = _moves_here(self._packed, self._table)
+        n, passing = moves_here(self._packed, self._table)
         raise_failed()
         return _masks(self._table[0]["sight"], "plays", n), bool(passing)
 
-    def transcript(self, **given: Any) -> dict[str, Any]:
-        """Return the transcript of the hand; `given` are the keys that only the caller knows."""
-        return transcript(self.rules, self._table[0], self._row[0], self.players, **given)
+    def transcript(self, **origin: Any) -> dict[str, Any]:
+        """Return the transcript of the hand; `origin` has the keys that only the caller knows."""
+        return transcript(self.rules, self._table[0], self._row[0], self.players, **origin)
 
 
-def _masks(record: Any, field: str, n: int) -> list[int]:
+def _masks(record: np.record, field: str, n: int) -> list[Mask]:
     """Return the first n masks of a field of a record, each with its second copies."""
     return [join(*both) for both in zip(record[field][:n], record[f"{field}_second"][:n], strict=True)]
 
@@ -109,10 +119,10 @@ def is_governed(rules: Rules, opening: bool) -> bool:
     return opening or rules.first_lead_every_hand
 
 
-def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -> dict[str, Any]:
+def transcript(rules: Rules, table: Table, row: Row, players: int, **origin: Any) -> dict[str, Any]:
     """Return the transcript of the hand that a table and a row hold.
 
-    `given` are index, seed and policies, and of a hand of a match the number of that.
+    `origin` has its index, seed and policies, and of a hand of a match the number of that.
     """
     view, seats = table["sight"], range(players)
     n = int(view["n_turns"])
@@ -122,12 +132,12 @@ def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -
     kind = int(row["instant"])
     turns = [join(*both) for both in zip(view["turn_cards"][:n], view["turn_second"][:n], strict=True)]
     return {
-        "index": given["index"],
-        **({"match": given["match"]} if "match" in given else {}),
-        "seed": given["seed"],
+        "index": origin["index"],
+        **({"match": origin["match"]} if "match" in origin else {}),
+        "seed": origin["seed"],
         "variant": rules.name,
         "players": players,
-        "policies": given["policies"],
+        "policies": origin["policies"],
         "opening": bool(view["opening"]),
         "dealer": int(row["dealer"]),
         **({"dealt": [names(hand) for hand in _masks(table, "before", players)]} if rules.trading else {}),
@@ -144,16 +154,28 @@ def transcript(rules: Rules, table: Any, row: Any, players: int, **given: Any) -
     }
 
 
+def script_of(rules: Rules, written: Mapping[str, Any]) -> Script:
+    """Return the script of a transcript."""
+
+    def masks(lists: Iterable[Iterable[str]]) -> list[Mask]:
+        return [mask(map(parse_card, cards)) for cards in lists]
+
+    return Script(
+        hands=masks(written["hands"]),
+        turns=masks(play["cards"] for play in written["plays"]),
+        dealer=written["dealer"],
+        leader=None if is_governed(rules, written["opening"]) else written["leader"],
+        opening=written["opening"],
+        dealt=masks(written.get("dealt", ())),
+    )
+
+
 def replay(rules: Rules, written: Mapping[str, Any]) -> dict[str, Any]:
     """Return the transcript of a hand played again from a transcript's own hands and plays.
 
-    Equal to the one given when that is right. Raises `InputError` for plays that are not legal or do not end the hand.
+    Equal to that transcript when it is right. Raises `InputError` for plays that are not legal or do not end the hand.
     """
-    hands = [mask(map(parse_card, hand)) for hand in written["hands"]]
-    script = [mask(map(parse_card, play["cards"])) for play in written["plays"]]
-    leader = None if is_governed(rules, written["opening"]) else written["leader"]
-    dealt = [mask(map(parse_card, hand)) for hand in written.get("dealt", ())]
-    hand = Hand(rules, hands, script, written["dealer"], leader, written["opening"], dealt)
+    hand = Hand(rules, script_of(rules, written))
     if not hand.is_over:
-        raise InputError(f"{FAULTS[SCRIPT_ENDS]}: {len(script)} turns, seat {hand.seat} is to act")
+        raise InputError(f"{Fault.SCRIPT_ENDS.text}: {len(written['plays'])} turns, seat {hand.seat} is to act")
     return hand.transcript(**{key: written[key] for key in ("index", "match", "seed", "policies") if key in written})

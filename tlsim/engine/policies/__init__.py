@@ -19,7 +19,6 @@ BUILTIN = {
     "lowest": (LOWEST, "sheds its lowest cards: the longest lead, the lowest answer, a chop when nothing else does"),
     "random": (RANDOM, "every legal play, and passing when it may, with equal probability"),
 }
-BUILTIN_MODULES = {LOWEST: "engine.policies.lowest", RANDOM: "engine.policies.random"}
 
 
 @dataclass(frozen=True, slots=True)
