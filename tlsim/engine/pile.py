@@ -1,4 +1,4 @@
-"""One pile: a lead, and the answers to it until all others have passed (RULES.md, sections 4.4 and 4.5)."""
+"""One pile: a lead, and the answers to it until all others have passed (docs/rules.md, sections 4.4 and 4.5)."""
 
 from typing import NamedTuple
 

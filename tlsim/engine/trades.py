@@ -1,4 +1,4 @@
-"""Trading after the deal (RULES.md, section 8): who swaps with whom, before instant wins and the first lead.
+"""Trading after the deal (docs/rules.md, section 8): who swaps with whom, before instant wins and the first lead.
 
 The pairs of seats are visited in random order. What two of them swap is up to the trading policy (`engine.trading`).
 """
