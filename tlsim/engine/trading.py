@@ -1,4 +1,4 @@
-"""What two seats swap after the deal (docs/rules.md, section 8): the contract of trading policies, and the built-in one.
+"""What two seats swap after the deal (docs/rules.md, §8): the contract of trading policies, and the built-in one.
 
 `tlsim.engine.trades` visits the pairs of seats, and a *trading policy* says for each what the two swap. It is a
 function `trade(rules, offer, stream)` of three records: it sees both hands in the `OFFER`, writes to it what each of

@@ -1,4 +1,4 @@
-"""Transcripts of hands (docs/rules.md, section 11): what a table and a row say, and a hand played from what is written."""
+"""Transcripts of hands (docs/rules.md, §11): what a table and a row say, and a hand played from what is written."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
