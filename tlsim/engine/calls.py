@@ -23,10 +23,12 @@ _WORD = ir.IntType(64)
 PLAIN: dict[int, Callable[..., Any]] = {}
 
 
-def call_by_address(signature: Any) -> Any:
+def call_by_address(signature: Any, symbol: str = "") -> Any:
     """Return `call(address, arguments) -> value` for functions of the C calling convention: records are pointers.
 
-    `arguments` is a tuple. Those that the function does not take are ignored, as C has it.
+    `arguments` is a tuple. Those that the function does not take are ignored, as C has it. With `symbol` the call goes
+    through a function of that name, which gets the address as its last argument. It is a weak one: LLVM inlines it
+    nowhere, and who links a function of the same name to the kernel's code puts that in its place.
     """
     if not JIT:
         return _call_plain
@@ -35,13 +37,32 @@ def call_by_address(signature: Any) -> Any:
     def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[1])
         function_type = ir.FunctionType(context.get_value_type(result), [value.type for value in values])
-        return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), values)
+        address = builder.inttoptr(args[0], function_type.as_pointer())
+        if symbol:
+            caller = _weak_caller(builder.module, symbol, function_type)
+            return builder.call(caller, [*values, address], arg_attrs={len(values): ("nest",)})
+        return builder.call(address, values)
 
     @intrinsic
     def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001  # their types are always the same
         return result(types.int64, arguments_type), codegen
 
     return call
+
+
+def _weak_caller(module: Any, symbol: str, function_type: Any) -> Any:
+    """Return the weak function `symbol` of an LLVM module: it calls the address that is its last argument."""
+    if symbol in module.globals:
+        return module.globals[symbol]
+    address_type = function_type.as_pointer()
+    caller_type = ir.FunctionType(function_type.return_type, [*function_type.args, address_type])
+    caller = ir.Function(module, caller_type, symbol)
+    caller.linkage = "weak"
+    *arguments, address = caller.args
+    address.add_attribute("nest")  # in a register of its own: the others stay where the function called finds them
+    builder = ir.IRBuilder(caller.append_basic_block("entry"))
+    builder.ret(builder.call(address, arguments, tail=True))
+    return caller
 
 
 def _call_plain(address: int, arguments: Sequence[Any]) -> Any:
@@ -140,5 +161,7 @@ def warm_up() -> None:
     bind(name.removeprefix("tlsim.") for name in _LAZY)
 
 
+# The name of the function through which kernels call a policy: a loop with a policy in it has another one of that name.
+POLICY_SYMBOL = "tlsim_policy"
 # What the C function of a policy returns when the policy raises an exception: no card is that bit.
 POLICY_RAISED = -(1 << 63)

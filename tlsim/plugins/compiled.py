@@ -5,12 +5,11 @@ What is written here about Numba's and LLVM's inside was checked against Numba 0
 
 import functools
 import hashlib
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from tlsim.engine.cache import CACHE_FOLDER
-from tlsim.engine.calls import PLAIN, POLICY_RAISED, address_of
+from tlsim.engine.calls import PLAIN, POLICY_RAISED, POLICY_SYMBOL, address_of
 from tlsim.engine.compile import tolerate_cache_errors
 from tlsim.engine.host import JIT
 
@@ -24,6 +23,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
 _WORD = ir.IntType(64)
+_NO_LOOP = b"", "", ""
 
 
 class Called:
@@ -52,7 +52,7 @@ class Compiled:
         """Return the address of its C function. Raises what Numba raises."""
         if not JIT:
             return _plain_policy(self._function, len(self._signature.args) - 3, self._written)
-        if address := self._compile("", ""):
+        if address := self._compile(_NO_LOOP, ""):
             return address
         raise TypeError("it does not always return a number")  # Numba makes no C function then
 
@@ -62,14 +62,17 @@ class Compiled:
 
         The kernel is taken from the cache as LLVM code and compiled once more: Numba has nothing to do for it.
         """
-        return self._compile(_stripped(*self._kernel), _LOOP) if JIT and self._kernel else 0
+        if not JIT or not self._kernel:
+            return 0
+        loop = _loop_of(*self._kernel)
+        return self._compile(loop, _LOOP) if loop[0] else 0
 
     @global_compiler_lock  # the settings of Numba that change meanwhile are for all threads
-    def _compile(self, loop_text: str, suffix: str) -> int:
-        # The names in the loop's text are those of one compilation.
-        key = hashlib.sha256(f"{self._source} {loop_text}".encode()).hexdigest()
+    def _compile(self, loop: tuple[bytes, str, str], suffix: str) -> int:
+        # The names in the loop's code are those of one compilation.
+        key = hashlib.sha256(self._source.encode() + loop[0]).hexdigest()
         cached = CACHE_FOLDER is not None and self._source != ""
-        compiler = type("PolicyCompiler", (_PolicyCompiler,), {"extras": (self._written, loop_text)})
+        compiler = type("PolicyCompiler", (_PolicyCompiler,), {"extras": (self._written, loop)})
         before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
         config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{key[:16]}") if CACHE_FOLDER else ""
         config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # as in `scalar_kernel`
@@ -129,12 +132,14 @@ class _PolicyLower(lowering.Lower):  # type: ignore[misc]  # Numba has no types
 
     def create_cfunc_wrapper(self) -> None:
         """Make our C function, and the loop, if there is one."""
-        written, loop_text = self.metadata["extras"]
-        self.library.add_ir_module(_entry_module(self.context, self.fndesc, written))
-        module, entry = self.library._final_module, self.fndesc.llvm_cfunc_wrapper_name
+        written, loop = self.metadata["extras"]
+        outer = self.fndesc.llvm_cfunc_wrapper_name
+        entry = POLICY_SYMBOL if loop[0] else outer
+        self.library.add_ir_module(_entry_module(self.context, self.fndesc, entry, written))
+        module = self.library._final_module
         inlined = [self.fndesc.llvm_func_name]  # into the C function, and that into the loop
-        if own_loop := _with_policy(loop_text, entry):
-            module.link_in(binding.parse_assembly(own_loop))
+        if loop[0]:
+            _link_loop(module, loop, outer + _LOOP)
             inlined.append(entry)
         for function in map(module.get_function, inlined):
             function.linkage = "internal"
@@ -153,7 +158,7 @@ class _PolicyLowering(BaseNativeLowering):  # type: ignore[misc]  # Numba has no
 class _PolicyCompiler(CompilerBase):  # type: ignore[misc]  # Numba has no types
     """Numba's compiler with `_PolicyLowering`; what a policy calls is compiled by Numba's own."""
 
-    extras: tuple[Sequence[int], str]  # what the C function writes, and the text of the loop
+    extras: tuple[Sequence[int], tuple[bytes, str, str]]  # what the C function writes, and the loop
 
     def define_pipelines(self) -> Any:
         """Return the one pipeline."""
@@ -179,25 +184,28 @@ def _optimize_around(library: Any) -> None:
     inliner, builder = library._codegen._module_pass_manager(opt=0)
     inliner.run(module, builder)
     optimizer, builder = library._codegen._function_pass_manager()
+    finished = (binding.Linkage.linkonce_odr, binding.Linkage.available_externally)
     for function in module.functions:
-        if not function.is_declaration and function.name not in helpers:
+        if not function.is_declaration and function.linkage not in finished:
             optimizer.run(function, builder)
 
 
-def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
+def _entry_module(context: Any, fndesc: Any, name: str, written: Sequence[int]) -> Any:
     """Return the LLVM module of the C function of a policy, see `compiled_policy`."""
     module = context.create_module("entry")
     function_type = context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes)
     policy = ir.Function(module, function_type, fndesc.llvm_func_name)
     records, numbers = list(function_type.args[2:5]), function_type.args[5:]
     params = ir.DoubleType().as_pointer()
-    entry_type = ir.FunctionType(_WORD, [*records, params, *[_WORD] * len(written)])
-    entry = ir.Function(module, entry_type, fndesc.llvm_cfunc_wrapper_name)
+    address = ir.IntType(8).as_pointer()  # what `tlsim.engine.calls` would call: here it is not needed
+    entry_type = ir.FunctionType(_WORD, [*records, params, *[_WORD] * len(written), address])
+    entry = ir.Function(module, entry_type, name)
     for record in entry.args[:3]:
         record.add_attribute("noalias")
+    entry.args[-1].add_attribute("nest")
     builder = ir.IRBuilder(entry.append_basic_block("entry"))
     bytes_of_view = builder.bitcast(entry.args[1], ir.IntType(8).as_pointer())
-    for word, offset in zip(entry.args[4:], written, strict=True):
+    for word, offset in zip(entry.args[4:-1], written, strict=True):
         place = builder.gep(bytes_of_view, [ir.Constant(_WORD, offset)])
         builder.store(word, builder.bitcast(place, _WORD.as_pointer()))
     values = [builder.load(builder.gep(entry.args[3], [ir.Constant(_WORD, k)])) for k in range(len(numbers))]
@@ -216,38 +224,30 @@ _LOOP = ".loop"  # what the name of a policy's C function is followed by in that
 
 
 @functools.cache
-def _stripped(kernel: Any, signature: Any) -> str:
-    """Return the LLVM code of a kernel, as `@loop`, and of its C function, `@c_loop`, without that of what they call.
+def _loop_of(kernel: Any, signature: Any) -> tuple[bytes, str, str]:
+    """Return the LLVM code of a kernel, and the names in it of its function and its C function.
 
-    Other functions are found by their names when the code is loaded, since the kernel is loaded before.
+    Empty code when the kernel calls no policy by its name: it cannot be replaced then.
     """
     address_of(kernel, signature)
     compiled = kernel.overloads[signature.args]
-    main = compiled.fndesc.llvm_func_name
-    kept = []
-    module = binding.parse_bitcode(compiled.library._get_module_for_linking().as_bitcode())  # as the cache gives it
-    for block in re.split(r"(?m)^(?=define )", str(module)):
-        head, _, body = block.partition("\n")
-        if not head.startswith("define ") or f"@{main}(" in head or f"@cfunc.{main}(" in head:
-            kept.append(block)
-            continue
-        if not ("@_ZN7cpython" in head or "@cfunc." in head):  # the ways in from Python and C
-            declaration = re.sub(r"^define (linkonce_odr )?", "declare ", head.rstrip("{ "))
-            kept.append(re.sub(r" (local_unnamed_addr|unnamed_addr)|!section_prefix !\d+", "", declaration))
-        kept.append(body[body.index("\n}\n") + 2 :])
-    text = "".join(kept).replace(f"@cfunc.{main}(", "@c_loop(").replace(f"@{main}(", "@loop(")
-    text = re.sub(r"(?m)^define linkonce_odr (.*@loop\()", r"define internal \1", text)
-    return re.sub(r"(?m)^define linkonce_odr (.*@c_loop\()", r"define \1", text)
+    module = compiled.library._get_module_for_linking()
+    calls = any(function.name == POLICY_SYMBOL for function in module.functions)
+    return module.as_bitcode() if calls else b"", compiled.fndesc.llvm_func_name, compiled.fndesc.llvm_cfunc_wrapper_name
 
 
-def _with_policy(text: str, name: str) -> str:
-    """Return the code of `_stripped` with its calls by address replaced by that of a policy's C function.
+def _link_loop(module: Any, loop: tuple[bytes, str, str], name: str) -> None:
+    """Link a kernel to the module of a policy, which has its own `POLICY_SYMBOL`, as the C function `name`.
 
-    Empty when there is no such call, as another version of Numba or LLVM might write it.
+    All else that the kernel's code holds is there already, since the kernel was loaded before: it is found by name.
     """
-    call = rf'call i64 @"{name}"\1'
-    text, n = re.subn(r"call i64 %[\w.]+(\((?:ptr [^,()]*, ){4}i64 [^,()]*, i64 [^,()]*\))", call, text)
-    if n == 0:
-        return ""
-    text = text.replace("@c_loop(", f'@"{name}{_LOOP}"(').replace("@loop(", f'@"{name}{_LOOP}.inner"(')
-    return f'{text}\ndeclare i64 @"{name}"(ptr, ptr, ptr, ptr, i64, i64)\n'
+    code, inner, outer = loop
+    kernel = binding.parse_bitcode(code)
+    for function in kernel.functions:
+        if function.name == inner:
+            function.linkage = "internal"
+        elif function.name == outer:
+            function.name, function.linkage = name, "external"
+        elif not function.is_declaration and function.name != POLICY_SYMBOL:
+            function.linkage = "available_externally"
+    module.link_in(kernel)
