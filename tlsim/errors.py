@@ -1,4 +1,4 @@
-"""The one exception for input that a user can mend."""
+"""What can go wrong: input that a user can mend, a fault in play, a version of Numba that does not fit."""
 
 
 class InputError(ValueError):
@@ -19,6 +19,10 @@ class OutOfReach(InputError):
 
 class PlayFault(RuntimeError):
     """A policy raised or played what is not legal: the run stops, and the line says where."""
+
+
+class DoesNotFit(RuntimeError):
+    """A version of Numba with which tlsim does not work: neither the user nor a policy is to blame."""
 
 
 def first_line(error: BaseException) -> str:

@@ -5,22 +5,27 @@ An address is that of a C function, so records cross as plain pointers.
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, cast
 
-from tlsim.engine.compile import F, inline, kernel
+from tlsim.engine.cache import CACHE_FOLDER
+from tlsim.engine.compile import F, cached_in, inline, kernel
 from tlsim.engine.host import JIT
+from tlsim.engine.inside import PLAIN, does_not_fit, warn_of_plain_way
+from tlsim.errors import DoesNotFit
 
 # isort: split
 import numpy as np
 from llvmlite import binding, ir
-from numba import types
+from numba import cfunc, types
 from numba.core import cgutils
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
 
 # Without the compiler an address is a number in this table.
-PLAIN: dict[int, Callable[..., Any]] = {}
+UNCOMPILED: dict[int, Callable[..., Any]] = {}
 
 
 def call_by_address(signature: Any, symbol: str = "") -> Any:
@@ -31,7 +36,7 @@ def call_by_address(signature: Any, symbol: str = "") -> Any:
     nowhere, and who links a function of the same name to the kernel's code puts that in its place.
     """
     if not JIT:
-        return _call_plain
+        return _call_uncompiled
     result, arguments_type = signature.return_type, types.Tuple(signature.args)
 
     def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
@@ -65,23 +70,64 @@ def _weak_caller(module: Any, symbol: str, function_type: Any) -> Any:
     return caller
 
 
-def _call_plain(address: int, arguments: Sequence[Any]) -> Any:
+def _call_uncompiled(address: int, arguments: Sequence[Any]) -> Any:
     """Call without the compiler: a function of Python by its number, or C code, which gets the addresses of records."""
-    if int(address) in PLAIN:
-        return PLAIN[int(address)](*arguments)
-    words = [one.__array_interface__["data"][0] if isinstance(one, np.void) else int(one) for one in arguments]
+    if int(address) in UNCOMPILED:
+        return UNCOMPILED[int(address)](*arguments)
+    words = [word.__array_interface__["data"][0] if isinstance(word, np.void) else int(word) for word in arguments]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(words))(int(address))(*words)
 
 
 def address_of(function: Any, signature: Any) -> int:
-    """Return the address, valid in this process, of a kernel's C function; compile it for `signature`, or load it."""
+    """Return the address, valid in this process, of a kernel's C function; compile it for `signature`, or load it.
+
+    Raises `DoesNotFit` when this version of Numba cannot do it.
+    """
     if not JIT:
-        PLAIN[id(function)] = function
+        UNCOMPILED[id(function)] = function
         return id(function)
+    try:
+        return _plain_address(function, signature) if PLAIN else _address_inside(function, signature)
+    except (NumbaError, DoesNotFit) as error:  # a kernel of ours that this version cannot compile
+        raise does_not_fit(error) from error
+    except Exception as error:
+        address = _plain_address(function, signature)
+        warn_of_plain_way(f"{type(error).__name__}: {error}")
+        return address
+
+
+def _plain_address(function: Any, signature: Any) -> int:
+    try:
+        return int(c_function(function.py_func, signature, CACHE_FOLDER).address)
+    except Exception as error:
+        raise does_not_fit(error) from error
+
+
+def _address_inside(function: Any, signature: Any) -> int:
+    """Return the address of the C function that Numba makes beside every compiled function."""
     if signature.args not in function.overloads:
         function.compile(signature)
     compiled = function.overloads[signature.args]
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+
+
+_C_FUNCTIONS: dict[Any, Any] = {}  # what `cfunc` made: it lives as long as the process
+
+
+def c_function(function: Any, signature: Any, folder: Path | None) -> Any:
+    """Return Numba's documented C function of a Python function, cached in a folder; `None`: not cached."""
+    key = function, signature
+    if key not in _C_FUNCTIONS:
+        folder = folder and folder / "cfunc"  # apart from what `njit` caches of the same function
+        with cached_in(folder):
+            try:
+                made = cfunc(signature, cache=folder is not None, error_model="numpy")(function)
+            except (NumbaError, KeyboardInterrupt):
+                raise
+            except Exception:  # a cache file cut short can fail in any way
+                made = cfunc(signature, error_model="numpy")(function)
+        _C_FUNCTIONS[key] = made
+    return _C_FUNCTIONS[key]
 
 
 _LAZY: dict[str, Any] = {}  # functions that are bound when first called: they live as long as the process

@@ -11,7 +11,7 @@ import numpy as np
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, opaque, popcount, unlikely
-from tlsim.engine.compile import inline, policy_kernel, scalar_kernel, spliced
+from tlsim.engine.compile import inline, scalar_kernel, spliced
 from tlsim.engine.features import instant_kind, instant_win
 from tlsim.engine.one_deck import SINGLE_TWO, as_single, classify_rarely, code_of_single, is_single, matches
 from tlsim.engine.payoffs import pay, pay_instant_win, place_the_rest
@@ -367,13 +367,13 @@ def play_random_hand(rules: Any, table: Any, row: Any, opening: int, leader: int
     return play_dealt(rules, table, row, opening, leader, False, False, False, RANDOM)
 
 
-@policy_kernel
+@scalar_kernel
 def play_shown_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for the same rules, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, False, True, False, 0)
 
 
-@policy_kernel
+@scalar_kernel
 def play_any_hand(rules: Any, table: Any, row: Any, opening: int, leader: int) -> int:
     """Return `play_dealt` for all rules with one deck, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, True, True, False, 0)
