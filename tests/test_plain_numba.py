@@ -12,7 +12,9 @@ import pytest
 from tlsim.engine.compile import kernel
 from tlsim.engine.host import JIT
 from tlsim.engine.inside import PLAIN, does_not_fit, versions
-from tlsim.errors import DoesNotFit
+from tlsim.errors import DoesNotFit, InputError
+from tlsim.plugins import compiled
+from tlsim.plugins.load import parse_policy
 
 pytestmark = pytest.mark.skipif(not JIT or PLAIN, reason="the fast way is not taken")
 
@@ -102,3 +104,20 @@ def test_neither_way_works() -> None:
     assert "AttributeError: gone" in text
     assert versions() in text
     assert "TLSIM_PLAIN_NUMBA=1" in text
+
+
+def test_who_is_to_blame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Numba says of a policy names its line; what fails for the simplest policy as well is not the policy's."""
+    path = tmp_path / "bot.py"
+    path.write_text("def choose(rules, view, stream):\n    x = view.hand\n    return x.nope\n", encoding="utf-8")
+    with pytest.raises(InputError, match="it cannot be compiled: line 3: Unknown attribute 'nope'"):
+        _ = parse_policy(f"{path}:choose").address
+
+    def fail(*_: Any) -> int:
+        raise AttributeError("no such thing inside")
+
+    path.write_text("def choose(rules, view, stream):\n    return 0\n", encoding="utf-8")
+    monkeypatch.setattr(compiled.Compiled, "_compile", fail)
+    monkeypatch.setattr(compiled, "c_policy", fail)
+    with pytest.raises(DoesNotFit, match="AttributeError: no such thing inside"):
+        _ = parse_policy(f"{path}:choose").address

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tlsim.engine.cache import CACHE_FOLDER
@@ -75,9 +76,11 @@ class Compiled:
         contract = self._contract
         try:
             return c_policy(self._function, self._source, contract.signature, contract.c_signature)
-        except (*_OF_THE_POLICY, KeyError) as error:
+        except _OF_THE_POLICY as error:
             raise _cannot_compile(self._function, error) from None
-        except Exception as error:
+        except Exception as error:  # Numba lets a dozen kinds through that a policy is to blame for
+            if _compiles_a_plain_pass(contract):
+                raise _cannot_compile(self._function, error) from None
             raise does_not_fit(error) from error
 
     @functools.cached_property
@@ -131,10 +134,24 @@ _OF_THE_POLICY = (
 )  # a policy cannot be compiled
 
 
+def _pass(rules: Any, view: Any, stream: Any) -> int:  # noqa: ARG001  # the contract
+    """Pass: the simplest policy."""
+    return 0
+
+
+def _compiles_a_plain_pass(contract: Contract) -> bool:
+    """Return whether the simplest policy can be compiled: what fails then is not ours."""
+    signature = contract.signature.return_type(*contract.signature.args[:3])
+    try:
+        return c_policy(_pass, "", signature, contract.c_signature) != 0
+    except Exception:
+        return False
+
+
 def _cannot_compile(function: Any, error: Exception) -> InputError:
     """Return what to tell the writer of a policy: what Numba says, and the line that it says it of."""
-    file = re.escape(function.__code__.co_filename)
-    place = re.search(rf'File "{file}", line (\d+)', str(error))
+    file = re.escape(Path(function.__code__.co_filename).name)  # Numba shortens the path
+    place = re.search(rf'File "[^"]*\b{file}", line (\d+)', str(error))
     line = f"line {place[1]}: " if place else ""
     # Numba does not wrap what a record raises for a field that it does not have.
     reason = f"there is no field {error}" if isinstance(error, KeyError) else first_line(error)
