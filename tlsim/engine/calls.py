@@ -126,6 +126,10 @@ def c_function(function: Any, signature: Any, folder: Path | None) -> Any:
                 raise
             except Exception:  # a cache file cut short can fail in any way
                 made = cfunc(signature, error_model="numpy")(function)
+        if folder is not None and not made.cache_hits and ".numba.unresolved" in made.inspect_llvm():
+            # It calls what calls itself: read from a file, Numba does not find that, and LLVM ends the process.
+            for file in folder.rglob(f"*{function.__name__}-{function.__code__.co_firstlineno}.*"):
+                file.unlink(missing_ok=True)
         _C_FUNCTIONS[key] = made
     return _C_FUNCTIONS[key]
 
