@@ -51,9 +51,11 @@ def tables(process: Any) -> Any:
 
 
 def test_the_plain_way_gives_the_same_bits() -> None:
-    fast, plain = run(PLANS + PRINT), run(PLANS + PRINT, TLSIM_PLAIN_NUMBA="1")
-    assert tables(plain) == tables(fast)
-    assert "do not fit" not in plain.stderr
+    fast = tables(run(PLANS + PRINT))
+    for _ in range(2):  # compiled, and read from the cache
+        plain = run(PLANS + PRINT, TLSIM_PLAIN_NUMBA="1")
+        assert tables(plain) == fast
+        assert "do not fit" not in plain.stderr
 
 
 @pytest.mark.parametrize(
