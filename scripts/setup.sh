@@ -17,3 +17,20 @@ setup() {
     # A set-up with extras serves the runs without them too.
     echo "$stamp[$extras]${extras:+[]}" >.venv/stamp
 }
+
+# Makes .venv-lowest with exactly the lowest versions that pyproject.toml allows, and pytest.
+setup_lowest() {
+    local python="${PYTHON:-python3}" stamp pins
+    pins="$("$python" scripts/lowest.py plot pandas)"
+    stamp="$("$python" -V) $pins"
+    if [ -f .venv-lowest/stamp ] && [ "$(cat .venv-lowest/stamp)" = "$stamp" ]; then
+        return
+    fi
+    echo "setting up .venv-lowest (once; about a minute)" >&2
+    rm -rf .venv-lowest
+    "$python" -m venv .venv-lowest
+    # shellcheck disable=SC2086  # one word a package
+    .venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check $pins pytest >&2
+    .venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . >&2
+    echo "$stamp" >.venv-lowest/stamp
+}

@@ -217,7 +217,7 @@ def test_a_change_in_a_file_beside_it_is_seen(bot: Any) -> None:
         ("def choose(view): return 0", "{}:choose", r"choose\(view\): its first arguments are \(rules, view, stream\)"),
         ("def choose(rules, view, stream, a): return 0", "{}:choose", "parameter a needs a number as default"),
         ("def choose(rules, view, stream, a=1.0): return 0", "{}:choose,b=1", r"unknown parameter 'b'; known: a"),
-        ("def choose(rules, view, stream, a=1.0): return 0", "{}:choose,a=x", "a = 'x': it is a number"),
+        ("def choose(rules, view, stream, a=1.0): return 0", "{}:choose,a=x", "parameter a must be a number, got 'x'"),
         ("def choose(rules, view, stream, a=1.0): return 0", "{}:choose,a", "a parameter is written key=value"),
         ("def choose(rules, view, stream): return 0", "{}:choose,a=1", "unknown parameter 'a'; it has no parameters"),
         ("def choose(rules, view, stream: return 0", "{}:choose", "does not run: line 1"),

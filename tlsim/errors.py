@@ -1,4 +1,4 @@
-"""What can go wrong: input that a user can mend, and a fault in play; and the words that errors share."""
+"""What can go wrong: bad input, a fault in play, a version of Numba that does not fit; words that errors share."""
 
 from collections.abc import Sequence
 
@@ -36,6 +36,10 @@ class OutOfReach(InputError):
 
 class PlayFault(RuntimeError):
     """A policy raised, or played what is not legal. The message is one line: what it did, and in which hand."""
+
+
+class DoesNotFit(RuntimeError):
+    """A version of Numba with which tlsim does not work: neither the user nor a policy is to blame."""
 
 
 def first_line(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tlsim.errors import InputError, PlayFault, nearest
+from tlsim.errors import DoesNotFit, InputError, PlayFault, nearest
 
 # name -> (module in this package, what the list of commands says)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -75,7 +75,7 @@ class _Commands(click.Group):
                 code = super().main(*args, **kwargs)
             except (InputError, click.ClickException) as error:
                 code = _say(_line_of(error), BAD_INPUT)
-            except PlayFault as error:
+            except (PlayFault, DoesNotFit) as error:
                 code = _say(str(error), FAULT)
             except click.Abort:  # click's name for Ctrl-C
                 code = _say("interrupted", INTERRUPTED)

@@ -83,8 +83,8 @@ def _emit_kth_bit(builder: Any, a: Any, k: Any) -> Any:
     bits = builder.lshr(builder.add(bits, word(0x7F7F7F7F7F7F7F7F)), word(7))
     counts = builder.mul(builder.and_(bits, each), each)
     inside = builder.lshr(passed(builder.sub(k, before), counts), word(56))
-    found = builder.shl(word(1), builder.and_(builder.add(shift, inside), word(63)))
-    return builder.select(builder.icmp_unsigned("<", place, word(64)), found, word(0))
+    bit = builder.shl(word(1), builder.and_(builder.add(shift, inside), word(63)))
+    return builder.select(builder.icmp_unsigned("<", place, word(64)), bit, word(0))
 
 
 def _expected(value: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -148,28 +148,28 @@ def _emit_draw_four(builder: Any, lanes: Any, at: Any) -> None:
     def by(bits: int) -> Any:
         return ir.Constant(four, [bits] * 4)
 
-    def turned(a: Any, bits: int) -> Any:
+    def rotated(a: Any, bits: int) -> Any:
         return builder.or_(builder.shl(a, by(bits)), builder.lshr(a, by(64 - bits)))
 
     group = builder.and_(at, ir.Constant(_WORD, 4))
     places = [place(builder.add(group, ir.Constant(_WORD, 8 * k))) for k in range(4)]
-    s0, s1, s2, s3 = (builder.load(one, align=8) for one in places)
+    s0, s1, s2, s3 = (builder.load(address, align=8) for address in places)
     for k in range(AHEAD):
-        word = builder.add(turned(builder.add(s0, s3), 23), s0)
+        word = builder.add(rotated(builder.add(s0, s3), 23), s0)
         builder.store(word, place(builder.add(at, ir.Constant(_WORD, 32 + 8 * k))), align=8)
         up = builder.shl(s1, by(17))
         s2, s3 = builder.xor(s2, s0), builder.xor(s3, s1)
         s1, s0 = builder.xor(s1, s2), builder.xor(s0, s3)
-        s2, s3 = builder.xor(s2, up), turned(s3, 45)
-    for state, one in zip((s0, s1, s2, s3), places, strict=True):
-        builder.store(state, one, align=8)
+        s2, s3 = builder.xor(s2, up), rotated(s3, 45)
+    for state, address in zip((s0, s1, s2, s3), places, strict=True):
+        builder.store(state, address, align=8)
 
 
 def draw_four(lanes: Any, at: int) -> None:
     """Draw the next `AHEAD` words of the four seats that the word `at` is the first of (`tlsim.engine.rng.LANES`)."""
     mask = 2**64 - 1
     for seat in range(at & 4, (at & 4) + 4):
-        s0, s1, s2, s3 = (int(one) for one in lanes.state[:, seat])
+        s0, s1, s2, s3 = map(int, lanes.state[:, seat])
         for k in range(AHEAD):
             total = (s0 + s3) & mask
             lanes.words[(at >> 3) + k, seat] = (((total << 23) | (total >> 41)) + s0) & mask
@@ -177,8 +177,8 @@ def draw_four(lanes: Any, at: int) -> None:
             s2, s3 = s2 ^ s0, s3 ^ s1
             s1, s0 = s1 ^ s2, s0 ^ s3
             s2, s3 = (s2 ^ up) & mask, ((s3 << 45) | (s3 >> 19)) & mask
-        for k, one in enumerate((s0, s1, s2, s3)):
-            lanes.state[k, seat] = one
+        for k, state in enumerate((s0, s1, s2, s3)):
+            lanes.state[k, seat] = state
 
 
 @type_callable(draw_four)
@@ -270,5 +270,12 @@ def _kth_bit_broadword(a: int, k: int) -> int:
     return _select(a, k)
 
 
+def _kth_bit_body() -> Callable[[int, int], int]:
+    """Return the fastest way to the k-th set bit on this machine."""
+    if not JIT:
+        return _kth_bit_loop
+    return _kth_bit_pdep if HAS_PDEP else _kth_bit_broadword
+
+
 # The k-th set bit of a mask (k from 0), as a mask; 0 when there are no more than k. k is taken modulo 64.
-kth_bit = inline(_kth_bit_loop if not JIT else _kth_bit_pdep if HAS_PDEP else _kth_bit_broadword)
+kth_bit = inline(_kth_bit_body())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tlsim.engine.host import HAS_PDEP, JIT
+from tlsim.engine.inside import PLAIN
 
 # isort: split
 import numba
@@ -25,12 +26,12 @@ def engine_sources() -> list[Path]:
 
 
 def engine_hash() -> str:
-    """Return the hash that compiled code depends on: every engine source, the Numba version and the processor.
+    """Return the hash that compiled code depends on: all sources of the engine, Numba's version and the processor.
 
     Numba's disk cache looks at the file of a function, not at the files it imports: after a change in an imported
     kernel it would serve stale numbers. A folder named by this hash cannot.
     """
-    digest = hashlib.sha256(f"{numba.__version__} {binding.get_host_cpu_name()} {HAS_PDEP}".encode())
+    digest = hashlib.sha256(f"{numba.__version__} {binding.get_host_cpu_name()} {HAS_PDEP} {PLAIN}".encode())
     for path in engine_sources():
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
@@ -63,7 +64,7 @@ CACHE_FOLDER = _make_cache_folder() if JIT else None
 def is_compiled(kernels: Iterable[Any]) -> bool:
     """Return whether an earlier process has left these kernels compiled, for this version and machine."""
     names = [f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-" for kernel in kernels]
-    cached = [path.name for path in CACHE_FOLDER.glob("*/*.nbc")] if CACHE_FOLDER else []
+    cached = [path.name for path in CACHE_FOLDER.rglob("*.nbc")] if CACHE_FOLDER else []
     return all(any(file.startswith(name) for file in cached) for name in names)
 
 

@@ -5,37 +5,48 @@ An address is that of a C function, so records cross as plain pointers.
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, cast
 
-from tlsim.engine.compile import F, inline, kernel
+from tlsim.engine.cache import CACHE_FOLDER
+from tlsim.engine.compile import F, cached_in, inline, kernel
 from tlsim.engine.host import JIT
+from tlsim.engine.inside import PLAIN, does_not_fit, warn_of_plain_way
+from tlsim.errors import DoesNotFit
 
 # isort: split
 import numpy as np
 from llvmlite import binding, ir
-from numba import types
+from numba import cfunc, types
 from numba.core import cgutils
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
 
 # Without the compiler an address is a number in this table.
-PLAIN: dict[int, Callable[..., Any]] = {}
+UNCOMPILED: dict[int, Callable[..., Any]] = {}
 
 
-def call_by_address(signature: Any) -> Any:
+def call_by_address(signature: Any, symbol: str = "") -> Any:
     """Return `call(address, arguments) -> value` for functions of the C calling convention: records are pointers.
 
-    `arguments` is a tuple. Those that the function does not take are ignored, as C has it.
+    `arguments` is a tuple. Those that the function does not take are ignored, as C has it. With `symbol` the call goes
+    through a function of that name, which gets the address as its last argument. It is a weak one: LLVM inlines it
+    nowhere, and who links a function of the same name to the kernel's code puts that in its place.
     """
     if not JIT:
-        return _call_plain
+        return _call_uncompiled
     result, arguments_type = signature.return_type, types.Tuple(signature.args)
 
     def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[1])
         function_type = ir.FunctionType(context.get_value_type(result), [value.type for value in values])
-        return builder.call(builder.inttoptr(args[0], function_type.as_pointer()), values)
+        address = builder.inttoptr(args[0], function_type.as_pointer())
+        if symbol:
+            caller = _weak_caller(builder.module, symbol, function_type)
+            return builder.call(caller, [*values, address], arg_attrs={len(values): ("nest",)})
+        return builder.call(address, values)
 
     @intrinsic
     def call(_context: Any, address: Any, arguments: Any) -> Any:  # noqa: ARG001  # their types are always the same
@@ -44,23 +55,83 @@ def call_by_address(signature: Any) -> Any:
     return call
 
 
-def _call_plain(address: int, arguments: Sequence[Any]) -> Any:
+def _weak_caller(module: Any, symbol: str, function_type: Any) -> Any:
+    """Return the weak function `symbol` of an LLVM module: it calls the address that is its last argument."""
+    if symbol in module.globals:
+        return module.globals[symbol]
+    address_type = function_type.as_pointer()
+    caller_type = ir.FunctionType(function_type.return_type, [*function_type.args, address_type])
+    caller = ir.Function(module, caller_type, symbol)
+    caller.linkage = "weak"
+    *arguments, address = caller.args
+    address.add_attribute("nest")  # in a register of its own: the others stay where the function called finds them
+    builder = ir.IRBuilder(caller.append_basic_block("entry"))
+    builder.ret(builder.call(address, arguments, tail=True))
+    return caller
+
+
+def _call_uncompiled(address: int, arguments: Sequence[Any]) -> Any:
     """Call without the compiler: a function of Python by its number, or C code, which gets the addresses of records."""
-    if int(address) in PLAIN:
-        return PLAIN[int(address)](*arguments)
-    words = [one.__array_interface__["data"][0] if isinstance(one, np.void) else int(one) for one in arguments]
+    if int(address) in UNCOMPILED:
+        return UNCOMPILED[int(address)](*arguments)
+    words = [word.__array_interface__["data"][0] if isinstance(word, np.void) else int(word) for word in arguments]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(words))(int(address))(*words)
 
 
 def address_of(function: Any, signature: Any) -> int:
-    """Return the address, valid in this process, of a kernel's C function; compile it for `signature`, or load it."""
+    """Return the address, valid in this process, of a kernel's C function; compile it for `signature`, or load it.
+
+    Raises `DoesNotFit` when this version of Numba cannot do it.
+    """
     if not JIT:
-        PLAIN[id(function)] = function
+        UNCOMPILED[id(function)] = function
         return id(function)
+    try:
+        return _plain_address(function, signature) if PLAIN else _address_inside(function, signature)
+    except (NumbaError, DoesNotFit) as error:  # a kernel of ours that this version cannot compile
+        raise does_not_fit(error) from error
+    except Exception as error:
+        address = _plain_address(function, signature)
+        warn_of_plain_way(f"{type(error).__name__}: {error}")
+        return address
+
+
+def _plain_address(function: Any, signature: Any) -> int:
+    try:
+        return int(c_function(function.py_func, signature, CACHE_FOLDER).address)
+    except Exception as error:
+        raise does_not_fit(error) from error
+
+
+def _address_inside(function: Any, signature: Any) -> int:
+    """Return the address of the C function that Numba makes beside every compiled function."""
     if signature.args not in function.overloads:
         function.compile(signature)
     compiled = function.overloads[signature.args]
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name))
+
+
+_C_FUNCTIONS: dict[Any, Any] = {}  # what `cfunc` made: it lives as long as the process
+
+
+def c_function(function: Any, signature: Any, folder: Path | None) -> Any:
+    """Return Numba's documented C function of a Python function, cached in a folder; `None`: not cached."""
+    key = function, signature
+    if key not in _C_FUNCTIONS:
+        folder = folder and folder / "cfunc"  # apart from what `njit` caches of the same function
+        with cached_in(folder):
+            try:
+                made = cfunc(signature, cache=folder is not None, error_model="numpy")(function)
+            except (NumbaError, KeyboardInterrupt):
+                raise
+            except Exception:  # a cache file cut short can fail in any way
+                made = cfunc(signature, error_model="numpy")(function)
+        if folder is not None and not made.cache_hits and ".numba.unresolved" in made.inspect_llvm():
+            # It calls what calls itself: read from a file, Numba does not find that, and LLVM ends the process.
+            for file in folder.rglob(f"*{function.__name__}-{function.__code__.co_firstlineno}.*"):
+                file.unlink(missing_ok=True)
+        _C_FUNCTIONS[key] = made
+    return _C_FUNCTIONS[key]
 
 
 _LAZY: dict[Any, Any] = {}  # by function, what is bound when it is first called: it lives as long as the process
@@ -144,5 +215,7 @@ def warm_up() -> None:
     bind(_LAZY)
 
 
+# The name of the function through which kernels call a policy: a loop with a policy in it has another one of that name.
+POLICY_SYMBOL = "tlsim_policy"
 # What the C function of a policy returns when the policy raises an exception: no card is that bit.
 POLICY_RAISED = -(1 << 63)

@@ -1,19 +1,50 @@
-"""How kernels are compiled, in one place: the decorators, with the options that all kernels share."""
+"""How kernels are compiled, in one place: the decorators, with the options that all kernels share.
+
+What leans on Numba's inside is done the fast way only (`tlsim.engine.inside`).
+"""
 
 import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tlsim.engine.cache import CACHE_FOLDER
 from tlsim.engine.host import JIT
+from tlsim.engine.inside import PLAIN, does_not_fit
 
 # isort: split
 from numba import njit, types
 from numba.core import config
-from numba.core.runtime import rtsys
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Inside of Numba, as all of `numba.core.config`: its names are those of the documented environment variables.
+_VECTORIZE = ("LOOP_VECTORIZE", "SLP_VECTORIZE")
+
+
+@contextlib.contextmanager
+def settings(**values: Any) -> Iterator[None]:
+    """Let Numba compile with other settings, for all threads."""
+    before = {name: getattr(config, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(config, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(config, name, value)
+
+
+def cached_in(folder: Path | None) -> contextlib.AbstractContextManager[None]:
+    """Let what is decorated with `cache=True` be cached in a folder, whatever the user has chosen for other code."""
+    return settings(CACHE_DIR=str(folder or ""))
+
+
+def scalar() -> contextlib.AbstractContextManager[None]:
+    """Let Numba compile without vector instructions."""
+    return settings(**dict.fromkeys(_VECTORIZE, 0))
 
 
 def _compile(function: Callable[..., Any], *, cache: bool = False, **options: Any) -> Any:
@@ -22,21 +53,48 @@ def _compile(function: Callable[..., Any], *, cache: bool = False, **options: An
     `nogil`: blocks run on threads. `error_model="numpy"`: no test for division by zero in the hot loop. Only what
     Python calls is cached: it holds all that it calls, and object code for every inner function costs a minute.
     """
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER or "")
-    try:
-        compiled = njit(nogil=True, error_model="numpy", cache=cache and CACHE_FOLDER is not None, **options)(function)
-    finally:
-        config.CACHE_DIR = before
-    if JIT:
+    options |= {"nogil": True, "error_model": "numpy", "cache": cache and CACHE_FOLDER is not None}
+    is_spliced = options.get("inline") == "always"
+    if JIT and PLAIN and not is_spliced:
+        function = _pruned(function)
+    with cached_in(CACHE_FOLDER):
+        compiled = njit(**options)(function)
+    if JIT and not PLAIN:
         _forget_literals(compiled)
-        if options.get("inline") != "always":
+        if not is_spliced:
             _prune_when_compiled(compiled)
         if not cache:
             _make_inner(compiled, options.get("forceinline", False))
-        elif CACHE_FOLDER is not None:
-            tolerate_cache_errors(compiled)
+        else:
+            _name_misfits(compiled)
+            if CACHE_FOLDER is not None:
+                tolerate_cache_errors(compiled)
     return compiled
+
+
+def _pruned(function: Callable[..., Any]) -> Any:
+    """Return a function without the branches that the constant flags of its parts rule out."""
+    from tlsim.engine.specialize import pruned  # only who compiles needs it
+
+    return pruned(function, spliced)
+
+
+def _name_misfits(compiled: Any) -> None:
+    """Let what fails inside of Numba while a kernel is compiled say that tlsim and Numba do not fit together.
+
+    `NumbaError` and `KeyError` tell of a policy that calls the kernel with what it does not take.
+    """
+    compile_it = compiled.compile
+
+    def compile_or_tell(signature: Any) -> Any:
+        try:
+            return compile_it(signature)
+        except (NumbaError, UnsupportedBytecodeError, KeyError):
+            raise
+        except Exception as error:
+            raise does_not_fit(error) from error
+
+    compiled.compile = compile_or_tell
 
 
 def tolerate_cache_errors(compiled: Any) -> None:
@@ -47,6 +105,8 @@ def tolerate_cache_errors(compiled: Any) -> None:
     load, save = compiled._cache._load_overload, compiled._cache.save_overload
 
     def load_or_compile(signature: Any, context: Any) -> Any:
+        from numba.core.runtime import rtsys
+
         rtsys.initialize(context)  # what compiled code calls; what the compiler needs takes 0.15 s, and comes with it
         try:
             return load(signature, context)
@@ -56,8 +116,8 @@ def tolerate_cache_errors(compiled: Any) -> None:
             return None
 
     def save_or_warn(signature: Any, data: Any) -> None:
-        unresolved = (one.name for one in data.library._final_module.global_variables)
-        if any(name.startswith(".numba.unresolved") for name in unresolved):
+        names = (variable.name for variable in data.library._final_module.global_variables)
+        if any(name.startswith(".numba.unresolved") for name in names):
             return  # it calls what calls itself: read from a file, Numba does not find that, and LLVM ends the process
         try:
             save(signature, data)
@@ -109,9 +169,7 @@ def _prune_when_compiled(compiled: Any) -> None:
     compile_core = compiler._compile_core
 
     def compile_pruned(args: Any, return_type: Any) -> Any:
-        from tlsim.engine.specialize import pruned  # only who compiles needs it
-
-        compiler.py_func = pruned(compiled.py_func, spliced)
+        compiler.py_func = _pruned(compiled.py_func)
         return compile_core(args, return_type)
 
     compiler._compile_core = compile_pruned
@@ -134,35 +192,14 @@ def scalar_kernel(function: F) -> F:
     and restores them all along (measured: 2 to 3 % of a game).
     """
     compiled = _compile(function, cache=True)
-    if JIT:
+    if JIT and not PLAIN:
         compile_it = compiled.compile
 
         def compile_scalar(signature: Any) -> Any:
-            before = config.LOOP_VECTORIZE, config.SLP_VECTORIZE
-            config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0
-            try:
+            with scalar():
                 return compile_it(signature)
-            finally:
-                config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
 
         compiled.compile = compile_scalar
-    return compiled
-
-
-def policy_kernel(function: F) -> F:
-    """Compile a scalar kernel that calls policies: LLVM is told that its records do not overlap.
-
-    What it has read of the rules then holds while it writes to the table (measured: 1 % of a game of a policy from a
-    file; kernels of built-in policies, which write less, lose 2 %).
-    """
-
-    def without_overlap(flags: Any) -> Any:
-        flags.noalias = True
-        return flags
-
-    compiled = scalar_kernel(function)
-    if JIT:
-        compiled._compiler._customize_flags = without_overlap  # type: ignore[attr-defined]  # inside of Numba
     return compiled
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount, unlikely
 from tlsim.engine.choices import FIRST_LEAD_ALONE, FIRST_LEAD_FREE
-from tlsim.engine.compile import inline, policy_kernel, scalar_kernel, spliced
+from tlsim.engine.compile import inline, scalar_kernel, spliced
 from tlsim.engine.faults import NO_FAULT
 from tlsim.engine.features import instant_kind, instant_win
 from tlsim.engine.mode import (
@@ -202,13 +202,13 @@ def play_random_hand(rules: RulesRecord, table: Table, row: Row, opening: int, l
     return play_dealt(rules, table, row, opening, leader, mode=RANDOM_ALONE)
 
 
-@policy_kernel
+@scalar_kernel
 def play_shown_hand(rules: RulesRecord, table: Table, row: Row, opening: int, leader: Seat) -> int:
     """Return `play_dealt` for the same rules, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, mode=SHOWN)
 
 
-@policy_kernel
+@scalar_kernel
 def play_any_hand(rules: RulesRecord, table: Table, row: Row, opening: int, leader: Seat) -> int:
     """Return `play_dealt` for all rules with one deck, any policies, and the whole view."""
     return play_dealt(rules, table, row, opening, leader, mode=ANY)

@@ -3,12 +3,16 @@
 Below this module nothing imports Numba by itself before this one has been imported.
 """
 
+import contextlib
 import importlib.util
 import os
 import sys
 
+# Whether to use nothing of Numba's that it does not document (`tlsim.engine.inside`).
+PLAIN_ASKED = os.environ.get("TLSIM_PLAIN_NUMBA", "0") not in ("", "0")
+
 _HAS_SCIPY = importlib.util.find_spec("scipy") is not None
-if _HIDE_SCIPY := "scipy" not in sys.modules:
+if _HIDE_SCIPY := not PLAIN_ASKED and "scipy" not in sys.modules:
     # Numba loads SciPy to see whether it brings BLAS, which costs every start 0.13 s. Here it finds none; what it would
     # have found is put right below, so that other Numba code in this process misses nothing.
     sys.modules["scipy"] = None  # `None` is how an import is made to fail
@@ -17,11 +21,11 @@ from llvmlite import binding  # noqa: E402
 from numba import from_dtype as from_dtype  # noqa: E402
 from numba import types as types  # noqa: E402  # for modules that must not import Numba before this one
 from numba.core import config  # noqa: E402
-from numba.np import arraymath  # noqa: E402
 
 if _HIDE_SCIPY:
+    with contextlib.suppress(ImportError):  # the module that asks for SciPy, as far as we know
+        importlib.import_module("numba.np.arraymath")._HAVE_BLAS = _HAS_SCIPY  # type: ignore[attr-defined]  # not typed
     del sys.modules["scipy"]
-    arraymath._HAVE_BLAS = _HAS_SCIPY
 
 JIT = not config.DISABLE_JIT
 

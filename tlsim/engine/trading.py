@@ -44,7 +44,8 @@ SIGNATURES = [
     types.int64(from_dtype(RULES), from_dtype(OFFER), from_dtype(STREAM), *[types.float64] * n)
     for n in range(MAX_PARAMS + 1)
 ]
-call_trade = call_by_address(types.int64(*SIGNATURES[0].args, from_dtype(PARAMS)))
+C_SIGNATURE = types.int64(*SIGNATURES[0].args, from_dtype(PARAMS))
+call_trade = call_by_address(C_SIGNATURE)
 
 # The hand value: what a rank with 2, 3, 4 cards adds, and each rank of a run of three and more.
 _PAIR, _TRIPLE, _QUAD, _IN_RUN = 6, 8, 16, 3

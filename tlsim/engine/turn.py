@@ -9,7 +9,7 @@ import numpy as np
 
 from tlsim.engine import two_decks
 from tlsim.engine.bits import lowest_bit, popcount
-from tlsim.engine.calls import POLICY_RAISED, call_by_address, lazy
+from tlsim.engine.calls import POLICY_RAISED, POLICY_SYMBOL, call_by_address, lazy
 from tlsim.engine.compile import function, inline, spliced
 from tlsim.engine.host import types
 from tlsim.engine.mode import Mode
@@ -24,7 +24,7 @@ from tlsim.rules.ruleset import RulesRecord
 
 SCRIPT_IS_OVER = POLICY_RAISED + 1  # what a script answers then: no cards are that word
 
-call_policy = call_by_address(C_SIGNATURE)
+call_policy = call_by_address(C_SIGNATURE, POLICY_SYMBOL)
 
 
 class Turn(NamedTuple):

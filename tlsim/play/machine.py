@@ -50,7 +50,7 @@ def all_kernels() -> list[Any]:
 def facts() -> Iterator[tuple[str, str]]:
     """Yield what there is to know about this machine, as `(item, value)`."""
     from tlsim import __version__
-    from tlsim.engine import cache, host, rng
+    from tlsim.engine import cache, host, inside, rng
 
     yield "tlsim", __version__
     yield "python", f"{platform.python_implementation()} {platform.python_version()}"
@@ -60,6 +60,7 @@ def facts() -> Iterator[tuple[str, str]]:
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
     yield "cpu", cpu_name()
     yield "bit deposit", "BMI2 (PDEP)" if host.HAS_PDEP else "portable loop"
+    yield "compiler", "the plain way (only what Numba documents)" if inside.PLAIN else "the fast way"
     yield "threads", f"{n_cores()} of {os.cpu_count()} cores"
     yield "cache folder", str(cache.CACHE_FOLDER or f"none: {cache.cache_root()} cannot be used")
     yield "compiled", "yes" if cache.is_compiled(all_kernels()) else "not all of it"

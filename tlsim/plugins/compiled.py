@@ -1,39 +1,45 @@
 """Policies of users, compiled: their C functions, and loops with a policy in them.
 
-What is written here about Numba's and LLVM's inside was checked against Numba 0.68 with LLVM 22.
+The fast way leans on Numba's inside (`tlsim.engine.inside`); where it fails, a policy is compiled the plain way.
 """
 
 import functools
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from tlsim.engine.cache import CACHE_FOLDER
-from tlsim.engine.calls import PLAIN, POLICY_RAISED, address_of
-from tlsim.engine.compile import tolerate_cache_errors
+from tlsim.engine.calls import POLICY_SYMBOL, address_of
+from tlsim.engine.compile import cached_in, scalar, tolerate_cache_errors
 from tlsim.engine.host import JIT
+from tlsim.engine.inside import PLAIN, does_not_fit, warn_of_plain_way
+from tlsim.errors import InputError, first_line
+from tlsim.plugins.plain import c_policy, uncompiled_policy
 
 # isort: split
-from llvmlite import binding, ir
-from numba import njit, types
-from numba.core import config, lowering
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import BaseNativeLowering, NativeLowering
-
-_WORD = ir.IntType(64)
+from numba import njit
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 
 class Called:
     """What a policy's address comes from when it is there already: C code, a callback."""
 
-    loop = 0  # the address of a kernel that has the policy in place of its one call by address; 0: none
+    loop = 0  # the address of a kernel that has the policy in place of its call; 0: none
 
     def __init__(self, address: int, keep: Any = None) -> None:
         self.address = address
         self._keep = keep  # what must live as long as the address is used
+
+
+class Contract(NamedTuple):
+    """How policies of a kind are called."""
+
+    signature: Any  # of the Python function
+    c_signature: Any  # of its C function
+    written: Sequence[int] = ()  # offsets in the view that the C function first writes its last words to
+    kernel: Any = None  # the kernel that calls such a policy by `POLICY_SYMBOL`, with its signature; `None`: none
 
 
 class Compiled:
@@ -42,212 +48,147 @@ class Compiled:
     A table needs one of the two: all seats can share one `loop`, or the policy is called by its `address`.
     """
 
-    def __init__(self, function: Any, source: str, signature: Any, written: Sequence[int], kernel: Any) -> None:
-        self._function, self._source, self._signature, self._written = function, source, signature, written
-        self._kernel = kernel
+    def __init__(self, function: Any, source: str, contract: Contract) -> None:
+        self._function, self._source, self._contract = function, source, contract
         self._keep: list[Any] = []  # what must live as long as the addresses are used
 
     @functools.cached_property
     def address(self) -> int:
-        """Return the address of its C function. Raises what Numba raises."""
+        """Return the address of its C function.
+
+        Raises `InputError` when the policy cannot be compiled, `DoesNotFit` for what is no fault of the policy.
+        """
+        signature = self._contract.signature
         if not JIT:
-            return _plain_policy(self._function, len(self._signature.args) - 3, self._written)
-        if address := self._compile("", ""):
+            return uncompiled_policy(self._function, len(signature.args) - 3, self._contract.written)
+        if PLAIN:
+            return self._plain_address()
+        try:
+            return self._compile(None)
+        except _OF_THE_POLICY as error:
+            raise _cannot_compile(self._function, error) from None
+        except Exception as error:  # the policy's or ours: the plain way tells
+            address = self._plain_address()
+            warn_of_plain_way(f"{type(error).__name__}: {error}")
             return address
-        raise TypeError("it does not always return a number")  # Numba makes no C function then
+
+    def _plain_address(self) -> int:
+        contract = self._contract
+        try:
+            return c_policy(self._function, self._source, contract.signature, contract.c_signature)
+        except _OF_THE_POLICY as error:
+            raise _cannot_compile(self._function, error) from None
+        except Exception as error:  # Numba lets a dozen kinds through that a policy is to blame for
+            if _compiles_a_plain_pass(contract):
+                raise _cannot_compile(self._function, error) from None
+            raise does_not_fit(error) from error
 
     @functools.cached_property
     def loop(self) -> int:
-        """Return the address of the kernel with the policy in place of its one call by address; 0: it cannot be had.
+        """Return the address of the kernel with the policy in place of its call; 0: it cannot be had.
 
-        The kernel is taken from the cache as LLVM code and compiled once more: Numba has nothing to do for it.
+        The kernel is taken from the cache as LLVM code and compiled once more: Numba has nothing to do for it. Raises
+        as `address` does.
         """
-        return self._compile(_stripped(*self._kernel), _LOOP) if JIT and self._kernel else 0
-
-    @global_compiler_lock  # the settings of Numba that change meanwhile are for all threads
-    def _compile(self, loop_text: str, suffix: str) -> int:
-        # The names in the loop's text are those of one compilation.
-        key = hashlib.sha256(f"{self._source} {loop_text}".encode()).hexdigest()
-        cached = CACHE_FOLDER is not None and self._source != ""
-        compiler = type("PolicyCompiler", (_PolicyCompiler,), {"extras": (self._written, loop_text)})
-        before = config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
-        config.CACHE_DIR = str(CACHE_FOLDER / f"policy-{key[:16]}") if CACHE_FOLDER else ""
-        config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # as in `scalar_kernel`
+        if not JIT or PLAIN or self._contract.kernel is None:
+            return 0
         try:
-            compiled = njit(nogil=True, cache=cached, pipeline_class=compiler)(self._function)
-            if cached:
+            loop = _loop_of(*self._contract.kernel)
+            return self._compile(loop) if loop else 0
+        except _OF_THE_POLICY as error:
+            raise _cannot_compile(self._function, error) from None
+        except Exception:  # `address` tells what is wrong
+            return 0
+
+    def _compile(self, loop: "_Loop | None") -> int:
+        from numba.core.compiler_lock import global_compiler_lock
+
+        from tlsim.plugins.pipeline import LOOP_SUFFIX, policy_compiler
+
+        # The names in the loop's code are those of one compilation.
+        key = hashlib.sha256(self._source.encode() + (loop.code if loop else b"")).hexdigest()
+        folder = CACHE_FOLDER / f"policy-{key[:16]}" if CACHE_FOLDER and self._source != "" else None
+        compiler = policy_compiler(self._contract.written, loop)
+        with global_compiler_lock, cached_in(folder), scalar():  # the settings are for all threads
+            compiled = njit(nogil=True, cache=folder is not None, pipeline_class=compiler)(self._function)
+            if folder is not None:
                 tolerate_cache_errors(compiled)
-            compiled.compile(self._signature)
-        finally:
-            config.CACHE_DIR, config.LOOP_VECTORIZE, config.SLP_VECTORIZE = before
+            compiled.compile(self._contract.signature)
         self._keep.append(compiled)
-        overload = compiled.overloads[self._signature.args]
-        name = overload.fndesc.llvm_cfunc_wrapper_name + suffix
-        return int(overload.library.get_pointer_to_function(name))
+        overload = compiled.overloads[self._contract.signature.args]
+        name = overload.fndesc.llvm_cfunc_wrapper_name + (LOOP_SUFFIX if loop else "")
+        address = int(overload.library.get_pointer_to_function(name))
+        if address == 0:
+            raise NotANumber("it does not always return a number")  # Numba makes no C function then
+        return address
+
+
+class NotANumber(TypeError):
+    """A policy does not return a number."""
+
+
+_OF_THE_POLICY = (
+    NumbaError,
+    UnsupportedBytecodeError,
+    NotANumber,
+)  # a policy cannot be compiled
+
+
+def _pass(rules: Any, view: Any, stream: Any) -> int:  # noqa: ARG001  # the contract
+    """Pass: the simplest policy."""
+    return 0
+
+
+def _compiles_a_plain_pass(contract: Contract) -> bool:
+    """Return whether the simplest policy can be compiled: what fails then is not ours."""
+    signature = contract.signature.return_type(*contract.signature.args[:3])
+    try:
+        return c_policy(_pass, "", signature, contract.c_signature) != 0
+    except Exception:
+        return False
+
+
+def _cannot_compile(function: Any, error: Exception) -> InputError:
+    """Return what to tell the writer of a policy: what Numba says, and the line that it says it of."""
+    file = re.escape(Path(function.__code__.co_filename).name)  # Numba shortens the path
+    place = re.search(rf'File "[^"]*\b{file}", line (\d+)', str(error))
+    line = f"line {place[1]}: " if place else ""
+    # Numba does not wrap what a record raises for a field that it does not have.
+    reason = f"there is no field {error}" if isinstance(error, KeyError) else first_line(error)
+    return InputError(f"it cannot be compiled: {line}{reason}")
 
 
 _KNOWN: dict[Any, Compiled] = {}  # by what they are compiled from, where it is known
 
 
-def compiled_policy(
-    function: Any, source: str, signature: Any, written: Sequence[int] = (), kernel: Any = None
-) -> Compiled:
+def compiled_policy(function: Any, source: str, contract: Contract) -> Compiled:
     """Return where the addresses of a policy come from.
 
-    `source` is the hash of the source of the function; with `""` nothing is cached. The policy's C function is `(rules,
-    view, stream, parameters, *words)`: it first writes the words to the offsets `written` in the view, so that what the
-    policy reads there comes in registers. `kernel` is the one whose one call by address is that of a policy, with its
-    signature; `None`: there is none.
+    `source` is the hash of the source of the function; with `""` nothing is cached.
     """
-    code = Compiled(function, source, signature, written, kernel)
+    code = Compiled(function, source, contract)
     if source != "":
-        code = _KNOWN.setdefault((source, function.__module__, function.__qualname__, signature), code)
+        code = _KNOWN.setdefault((source, function.__module__, function.__qualname__, contract.signature), code)
     return code
-
-
-def _plain_policy(function: Any, n_params: int, written: Sequence[int]) -> int:
-    """Return the address of a policy without the compiler."""
-
-    def entry(rules: Any, view: Any, stream: Any, params: Any, *words: int) -> int:
-        names = {at: name for name, (_, at, *_) in view.dtype.fields.items()}
-        for word, at in zip(words, written, strict=True):
-            view[names[at]] = word
-        try:
-            return int(function(rules, view, stream, *params["value"][:n_params]))
-        except Exception:
-            return POLICY_RAISED
-
-    PLAIN[id(entry)] = entry
-    return id(entry)
-
-
-class _PolicyLower(lowering.Lower):  # type: ignore[misc]  # Numba has no types
-    """What makes LLVM code of a policy: it adds our C function and loop in place of Numba's ways in."""
-
-    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        """Make no way in from Python."""
-
-    def create_cfunc_wrapper(self) -> None:
-        """Make our C function, and the loop, if there is one."""
-        written, loop_text = self.metadata["extras"]
-        self.library.add_ir_module(_entry_module(self.context, self.fndesc, written))
-        module, entry = self.library._final_module, self.fndesc.llvm_cfunc_wrapper_name
-        inlined = [self.fndesc.llvm_func_name]  # into the C function, and that into the loop
-        if own_loop := _with_policy(loop_text, entry):
-            module.link_in(binding.parse_assembly(own_loop))
-            inlined.append(entry)
-        for function in map(module.get_function, inlined):
-            function.linkage = "internal"
-            function.add_function_attribute("alwaysinline")
-        self.library._optimize_final_module = functools.partial(_optimize_around, self.library)
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _PolicyLowering(BaseNativeLowering):  # type: ignore[misc]  # Numba has no types
-    """Numba's pass to LLVM code, with `_PolicyLower`."""
-
-    _name = "policy_lowering"
-    lowering_class = _PolicyLower
-
-
-class _PolicyCompiler(CompilerBase):  # type: ignore[misc]  # Numba has no types
-    """Numba's compiler with `_PolicyLowering`; what a policy calls is compiled by Numba's own."""
-
-    extras: tuple[Sequence[int], str]  # what the C function writes, and the text of the loop
-
-    def define_pipelines(self) -> Any:
-        """Return the one pipeline."""
-        self.state.metadata["extras"] = self.extras
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes = [(_PolicyLowering if one is NativeLowering else one, text) for one, text in pipeline.passes]
-        pipeline.passes = passes
-        pipeline.finalize()
-        return [pipeline]
-
-
-def _optimize_around(library: Any) -> None:
-    """Inline a policy, and optimise what it went into: all that it calls of ours is optimised already.
-
-    Numba optimises the whole library, twice: that takes three times as long, and is worth it for other helpers alone.
-    """
-    module = library._final_module
-    defined = [function for function in module.functions if not function.is_declaration]
-    helpers = [function.name for function in defined if function.linkage == binding.Linkage.linkonce_odr]
-    if not all(name.startswith(_OURS) for name in helpers):
-        type(library)._optimize_final_module(library)
-        return
-    inliner, builder = library._codegen._module_pass_manager(opt=0)
-    inliner.run(module, builder)
-    optimizer, builder = library._codegen._function_pass_manager()
-    for function in module.functions:
-        if not function.is_declaration and function.name not in helpers:
-            optimizer.run(function, builder)
-
-
-def _entry_module(context: Any, fndesc: Any, written: Sequence[int]) -> Any:
-    """Return the LLVM module of the C function of a policy, see `compiled_policy`."""
-    module = context.create_module("entry")
-    function_type = context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes)
-    policy = ir.Function(module, function_type, fndesc.llvm_func_name)
-    records, numbers = list(function_type.args[2:5]), function_type.args[5:]
-    params = ir.DoubleType().as_pointer()
-    entry_type = ir.FunctionType(_WORD, [*records, params, *[_WORD] * len(written)])
-    entry = ir.Function(module, entry_type, fndesc.llvm_cfunc_wrapper_name)
-    for record in entry.args[:3]:
-        record.add_attribute("noalias")
-    builder = ir.IRBuilder(entry.append_basic_block("entry"))
-    bytes_of_view = builder.bitcast(entry.args[1], ir.IntType(8).as_pointer())
-    for word, offset in zip(entry.args[4:], written, strict=True):
-        place = builder.gep(bytes_of_view, [ir.Constant(_WORD, offset)])
-        builder.store(word, builder.bitcast(place, _WORD.as_pointer()))
-    values = [builder.load(builder.gep(entry.args[3], [ir.Constant(_WORD, k)])) for k in range(len(numbers))]
-    arguments = [*entry.args[:3], *values]
-    status, play = context.call_conv.call_function(builder, policy, fndesc.restype, fndesc.argtypes, arguments)
-    raised = ir.Constant(_WORD, POLICY_RAISED)
-    returns = fndesc.restype == types.int64  # not when all it does is raise
-    builder.ret(builder.select(status.is_error, raised, play) if returns else raised)
-    return module
 
 
 # ------------------------------------------------------------------------------------------------ a loop with a policy
 
-_OURS = "_ZN5tlsim"  # what the names of compiled functions of this package begin with
-_LOOP = ".loop"  # what the name of a policy's C function is followed by in that of its loop
+
+class _Loop(NamedTuple):
+    """The LLVM code of a kernel, and the names in it."""
+
+    code: bytes
+    inner: str  # the function
+    outer: str  # its C function
 
 
 @functools.cache
-def _stripped(kernel: Any, signature: Any) -> str:
-    """Return the LLVM code of a kernel, as `@loop`, and of its C function, `@c_loop`, without that of what they call.
-
-    Other functions are found by their names when the code is loaded, since the kernel is loaded before.
-    """
+def _loop_of(kernel: Any, signature: Any) -> _Loop | None:
+    """Return the LLVM code of a kernel; `None` when it calls no policy by its name, which cannot be replaced then."""
     address_of(kernel, signature)
     compiled = kernel.overloads[signature.args]
-    main = compiled.fndesc.llvm_func_name
-    kept = []
-    module = binding.parse_bitcode(compiled.library._get_module_for_linking().as_bitcode())  # as the cache gives it
-    for block in re.split(r"(?m)^(?=define )", str(module)):
-        head, _, body = block.partition("\n")
-        if not head.startswith("define ") or f"@{main}(" in head or f"@cfunc.{main}(" in head:
-            kept.append(block)
-            continue
-        if not ("@_ZN7cpython" in head or "@cfunc." in head):  # the ways in from Python and C
-            declaration = re.sub(r"^define (linkonce_odr )?", "declare ", head.rstrip("{ "))
-            kept.append(re.sub(r" (local_unnamed_addr|unnamed_addr)|!section_prefix !\d+", "", declaration))
-        kept.append(body[body.index("\n}\n") + 2 :])
-    text = "".join(kept).replace(f"@cfunc.{main}(", "@c_loop(").replace(f"@{main}(", "@loop(")
-    text = re.sub(r"(?m)^define linkonce_odr (.*@loop\()", r"define internal \1", text)
-    return re.sub(r"(?m)^define linkonce_odr (.*@c_loop\()", r"define \1", text)
-
-
-def _with_policy(text: str, name: str) -> str:
-    """Return the code of `_stripped` with its calls by address replaced by that of a policy's C function.
-
-    Empty when there is no such call, as another version of Numba or LLVM might write it.
-    """
-    call = rf'call i64 @"{name}"\1'
-    text, n = re.subn(r"call i64 %[\w.]+(\((?:ptr [^,()]*, ){4}i64 [^,()]*, i64 [^,()]*\))", call, text)
-    if n == 0:
-        return ""
-    text = text.replace("@c_loop(", f'@"{name}{_LOOP}"(').replace("@loop(", f'@"{name}{_LOOP}.inner"(')
-    return f'{text}\ndeclare i64 @"{name}"(ptr, ptr, ptr, ptr, i64, i64)\n'
+    module = compiled.library._get_module_for_linking()
+    if all(function.name != POLICY_SYMBOL for function in module.functions):
+        return None
+    return _Loop(module.as_bitcode(), compiled.fndesc.llvm_func_name, compiled.fndesc.llvm_cfunc_wrapper_name)

@@ -26,9 +26,9 @@ from tlsim.engine.hand import play_shown_hand
 from tlsim.engine.policies import BUILTIN, BY_ADDRESS, BY_C_ADDRESS, Policy
 from tlsim.engine.rng import STREAM
 from tlsim.engine.table import PLAY_HAND
-from tlsim.engine.view import IN_REGISTERS, MAX_PARAMS, PARAMS, SIGNATURES, VIEW
+from tlsim.engine.view import C_SIGNATURE, IN_REGISTERS, MAX_PARAMS, PARAMS, SIGNATURES, VIEW
 from tlsim.errors import InputError, first_line, nearest
-from tlsim.plugins.compiled import Called, compiled_policy
+from tlsim.plugins.compiled import Called, Contract, compiled_policy
 from tlsim.rules.ruleset import RULES
 
 _CONTRACT = ["rules", "view", "stream"]
@@ -42,9 +42,9 @@ def builtin_names() -> list[str]:
 def parse_policies(specs: list[str] | tuple[str, ...], players: int) -> list[Policy]:
     """Return one policy a seat from one for all seats or one a seat; raise `InputError` for another number of them."""
     if len(specs) not in (1, players):
-        raise InputError(f"{len(specs)} policies for {players} players: give one for all seats, or one a seat")
-    found = {spec: parse_policy(spec) for spec in dict.fromkeys(specs)}
-    return [found[spec] for spec in (specs if len(specs) == players else [*specs] * players)]
+        raise InputError(f"give one policy for all seats, or one a seat: got {len(specs)} for {players} players")
+    policies = {spec: parse_policy(spec) for spec in dict.fromkeys(specs)}
+    return [policies[spec] for spec in (specs if len(specs) == players else [*specs] * players)]
 
 
 def parse_policy(spec: str) -> Policy:
@@ -64,8 +64,8 @@ def parse_policy(spec: str) -> Policy:
         if head.endswith(".py"):
             raise InputError(f"name the function as well: {head}:choose")
         if head not in BUILTIN:
-            known = f"{nearest(head, builtin_names())}; or a function of a file, as mybot.py:choose"
-            raise InputError(f"unknown policy {head!r}; {known}")
+            advice = f"{nearest(head, builtin_names())}; or a function of a file, as mybot.py:choose"
+            raise InputError(f"unknown policy {head!r}; {advice}")
         if changes:
             raise InputError(f"policy {head} has no parameters, but {', '.join(changes)!r} is given")
     except InputError as error:
@@ -93,12 +93,11 @@ def parse_trading(spec: str) -> Policy:
             raise InputError("a trading policy is a function of a file, as mytrade.py:trade; without, the built-in one")
         function, source = _find_function(head, ["rules", "offer", "stream"])
         params = _parameters(function, changes)
-        code = compiled_policy(function, source, trading.SIGNATURES[len(params)])
+        signature = trading.SIGNATURES[len(params)]
+        code = compiled_policy(function, source, Contract(signature, trading.C_SIGNATURE))
         _ = code.address  # what cannot be compiled is said now
     except InputError as error:
         raise InputError(str(error) if spec in str(error) else f"{spec}: {error}") from None
-    except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
-        raise InputError(f"{spec}: it cannot be compiled: {first_line(error)}") from None
     return Policy(spec, BY_ADDRESS, _summary(function), params, source, code)
 
 
@@ -106,8 +105,8 @@ def compile_function(
     name: str, function: Callable[..., Any], params: tuple[float, ...] = (), source: str = ""
 ) -> Policy:
     """Return a Python function as a policy, compiled when it is needed; cached when the hash of its source is given."""
-    loop = (play_shown_hand, PLAY_HAND)
-    code = compiled_policy(function, source, SIGNATURES[len(params)], IN_REGISTERS, loop)
+    contract = Contract(SIGNATURES[len(params)], C_SIGNATURE, IN_REGISTERS, (play_shown_hand, PLAY_HAND))
+    code = compiled_policy(function, source, contract)
     return Policy(name, BY_ADDRESS, _summary(function), params, source, code)
 
 
@@ -187,11 +186,11 @@ def _imported_files(module: ModuleType) -> Iterator[str]:
 
 def _parameters(function: Callable[..., Any], changes: list[str]) -> tuple[float, ...]:
     """Return the values of a function's parameters: its defaults, changed by `key=value`."""
-    extra = list(inspect.signature(function).parameters.values())[3:]
-    if len(extra) > MAX_PARAMS:
-        raise InputError(f"{len(extra)} parameters: at most {MAX_PARAMS} are allowed")
+    parameters = list(inspect.signature(function).parameters.values())[3:]
+    if len(parameters) > MAX_PARAMS:
+        raise InputError(f"a policy has at most {MAX_PARAMS} parameters, got {len(parameters)}")
     values: dict[str, float] = {}
-    for parameter in extra:
+    for parameter in parameters:
         default = parameter.default
         if isinstance(default, bool) or not isinstance(default, int | float):
             raise InputError(f"parameter {parameter.name} needs a number as default, as {parameter.name}=0.5")
@@ -199,10 +198,10 @@ def _parameters(function: Callable[..., Any], changes: list[str]) -> tuple[float
     for change in changes:
         key, equals, text = (part.strip() for part in change.partition("="))
         if not equals:
-            raise InputError(f"{change!r}: a parameter is written key=value, as greed=0.3")
+            raise InputError(f"a parameter is written key=value, as greed=0.3, got {change!r}")
         if key not in values:
-            known = nearest(key, list(values)) if values else "it has no parameters"
-            raise InputError(f"unknown parameter {key!r}; {known}")
+            advice = nearest(key, list(values)) if values else "it has no parameters"
+            raise InputError(f"unknown parameter {key!r}; {advice}")
         values[key] = _number(key, text)
     return tuple(values.values())
 
@@ -211,7 +210,7 @@ def _number(key: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{key} = {text!r}: it is a number") from None
+        raise InputError(f"parameter {key} must be a number, got {text!r}") from None
 
 
 def _summary(function: Callable[..., Any]) -> str:
@@ -224,7 +223,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4)
 
 
 class _Uncompiled:
-    """A Python function as C code calls it: records from addresses, and an exception becomes RAISED."""
+    """A Python function as C code calls it: records from addresses, and an exception becomes `POLICY_RAISED`."""
 
     def __init__(self, function: Callable[..., Any], n_params: int) -> None:
         self.function, self.n_params = function, n_params
@@ -266,7 +265,7 @@ def _from_library(spec: str, place: str, changes: list[str]) -> Policy:
     if function is None:
         raise InputError(f"{path} has no function {name!r}")
     if len(changes) > MAX_PARAMS:
-        raise InputError(f"{len(changes)} parameters: at most {MAX_PARAMS} are allowed")
+        raise InputError(f"a policy has at most {MAX_PARAMS} parameters, got {len(changes)}")
     params = tuple(_number(key, text or key) for key, _, text in (change.partition("=") for change in changes))
     source = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     address = ctypes.cast(function, ctypes.c_void_p).value or 0

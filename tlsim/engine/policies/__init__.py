@@ -9,7 +9,7 @@ A policy plays one seat: `choose(rules, view, stream)` returns the cards it play
 from dataclasses import dataclass
 from typing import Any
 
-from tlsim.errors import InputError, first_line
+from tlsim.errors import InputError
 
 # Numbers that kernels know (`tlsim.engine.turn.decide`): the built-in policies; turns that are written down
 # (`tlsim.play.transcript`); functions called by address, compiled from Python, or in C and the like.
@@ -30,8 +30,7 @@ class Policy:
     summary: str = ""
     params: tuple[float, ...] = ()
     source: str = ""  # SHA-256 of the file that it is in
-    # of one called by address: where its `address` and `loop` come from (`tlsim.plugins.compiled.Compiled`)
-    code: Any = None
+    code: Any = None  # `tlsim.plugins.compiled.Compiled`: where the `address` and `loop` of one come from
 
     @property
     def by_address(self) -> bool:
@@ -56,7 +55,6 @@ class Policy:
             return 0
         try:
             return int(getattr(self.code, what))
-        except Exception as error:  # Numba raises a dozen kinds for what it cannot compile
-            reason = f"there is no field {error}" if isinstance(error, KeyError) else first_line(error)
+        except InputError as error:
             debug = f"; python:{self.name} runs it uncompiled" if self.source else ""
-            raise InputError(f"{self.name}: it cannot be compiled: {reason}{debug}") from None
+            raise InputError(f"{self.name}: {error}{debug}") from None
