@@ -153,7 +153,7 @@ def test_a_fault_stops_the_run_and_says_where(body: str, message: str) -> None:
     [
         ({"deals": 0}, "deals must be from 1 to 1,000,000,000,000,000, got 0"),
         ({"deals": -3}, "got -3"),
-        ({"players": 5}, "5 players: southern is for 2 to 4"),
+        ({"players": 5}, r"players must be 2 to 4 in southern \(.*\), got 5"),
         ({"seed": 1 << 64}, "seed must be a 64-bit integer, got 18446744073709551616"),
     ],
 )
