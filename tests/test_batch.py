@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -151,14 +152,14 @@ def test_a_fault_stops_the_run_and_says_where(body: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"deals": 0}, "deals must be from 1 to 1,000,000,000,000,000, got 0"),
+        ({"deals": 0}, "deals must be from 1 to 10^15, got 0"),
         ({"deals": -3}, "got -3"),
-        ({"players": 5}, r"players must be 2 to 4 in southern \(.*\), got 5"),
+        ({"players": 5}, "players must be 2 to 4 in southern (13 cards each from one deck), got 5"),
         ({"seed": 1 << 64}, "seed must be a 64-bit integer, got 18446744073709551616"),
     ],
 )
 def test_bad_plans(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=re.escape(message)):
         plan_of("lowest", **changes)
 
 

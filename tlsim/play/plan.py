@@ -5,7 +5,7 @@ from itertools import permutations
 from typing import Any
 
 from tlsim.engine.policies import Policy
-from tlsim.errors import InputError
+from tlsim.errors import InputError, check_range
 from tlsim.plugins.load import parse_policies
 from tlsim.rules.ruleset import Rules, check_players
 from tlsim.rules.variantfiles import builtin
@@ -33,9 +33,7 @@ class Plan:
             raise InputError(f"there must be one policy a seat, got {len(self.policies)} for {self.players} players")
         if self.match is not None and not 1 <= self.match <= MAX_MATCH:
             raise InputError(f"match must be from 1 to {MAX_MATCH} hands, got {self.match}")
-        most = MAX_DEALS // (self.match or 1)
-        if not 1 <= self.deals <= most:
-            raise InputError(f"{self.unit} must be from 1 to {most:,}, got {self.deals:,}")
+        check_range(self.unit, self.deals, 1, MAX_DEALS // (self.match or 1))
         if not -(1 << 63) <= self.seed < 1 << 64:
             raise InputError(f"seed must be a 64-bit integer, got {self.seed}")
         if self.trade is not None and not self.rules.trading:

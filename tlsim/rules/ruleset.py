@@ -224,7 +224,9 @@ def check_players(rules: Rules, players: int | None) -> int:
 
 
 def _describe_deal(rules: Rules) -> str:
-    decks = {"auto": "one deck, two above four players", 1: "one deck", 2: "two decks"}[rules.decks]
+    decks = "two decks" if _n_decks(rules, rules.max_players) == 2 else "one deck"
+    if rules.decks == "auto" and rules.max_players > MOST_WITH_ONE_DECK:
+        decks = "one deck, two above four players"
     if rules.cards == "equal":
         return f"equal shares from {decks}"
     return f"{rules.cards} cards each from {decks}"
