@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 import tlsim
 from tlsim.errors import InputError
 from tlsim.output import cells, export, text
-from tlsim.output.hand_text import piles, show_hand
+from tlsim.output.hand_text import show_hand
 from tlsim.output.result import Result
+from tlsim.play.transcript import piles
 from tlsim.rules.variantfiles import parse_variant
 
 
@@ -205,8 +206,15 @@ def test_a_hand_fits_a_narrow_terminal() -> None:
 
 
 def test_a_chop_is_marked() -> None:
-    chopped = HAND | {"plays": [{"player": 0, "cards": ["2C"]}, {"player": 1, "cards": ["9S", "9C", "9D", "9H"]}]}
-    assert "0: 2♣   1: chops with 9♠ 9♣ 9♦ 9♥" in show_hand(chopped)
+    plays = [{"player": 0, "cards": ["3S"]}, {"player": 1, "cards": ["2S"]}, {"player": 0, "cards": ["2C"]}]
+    plays.append({"player": 1, "cards": ["9S", "9C", "9D", "9H"]})
+    chopped = HAND | {"plays": plays, "hands": [["3S", "6D", "2C"], ["4H", "9S", "9C", "9D", "9H", "2S"]]}
+    assert "0: 3♠   1: 2♠   0: 2♣   1: chops with 9♠ 9♣ 9♦ 9♥" in show_hand(chopped)
+
+
+def test_turns_that_are_not_legal_are_shown_in_one_pile() -> None:
+    plays = [{"player": 1, "cards": ["3H"]}, {"player": 0, "cards": []}, {"player": 1, "cards": ["4H"]}]
+    assert "  pile 1   1: 3♥   0: pass   1: 4♥" in show_hand(HAND | {"plays": plays}).splitlines()
 
 
 def test_an_instant_win_is_told() -> None:
@@ -234,7 +242,7 @@ def test_a_variant_of_the_users_own_has_the_default_rules() -> None:
 def test_piles_and_chops_are_those_that_the_engine_counts(variant: str, policy: str) -> None:
     hands = tlsim.replay(variant, policy, seed=5, deal=(0, 300)).extra["hands"]
     rules = parse_variant(variant)
-    played = [piles(hand, rules) for hand in hands if not hand["instant_win"]]
+    played = [piles(rules, hand) for hand in hands if not hand["instant_win"]]
     counted = tlsim.simulate(variant, policy, deals=300, seed=5).tables["length"]
     means = dict(zip(counted["metric"], counted["estimate"], strict=True))
     chops = [turn.is_chop for found in played for pile in found for turn in pile]

@@ -2,26 +2,19 @@
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tlsim.errors import InputError
 from tlsim.output.text import SEPARATOR, WIDTH, fold_parts
-from tlsim.rules.cards import FULL, RANKS, TWOS, Mask, Seat, mask, names, parse_card, show, without
-from tlsim.rules.ruleset import Rules, chop_line
+from tlsim.rules.cards import Mask, mask, names, parse_card, show, without
+from tlsim.rules.ruleset import Rules
 from tlsim.rules.variantfiles import parse_variant
+
+if TYPE_CHECKING:
+    from tlsim.play.transcript import Turn
 
 Transcript = Mapping[str, Any]
 _LONGEST_NAME = 30  # of a policy
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What a seat plays: a mask of cards, none for a pass; whether it chops."""
-
-    seat: Seat
-    cards: Mask
-    is_chop: bool = False
 
 
 def show_hands(
@@ -70,7 +63,7 @@ def show_hand(
     lines = fold_parts(_head(transcript, cards_text), SEPARATOR, width)
     for seat, (policy, hand) in enumerate(zip(policies, hands, strict=True)):
         lines += _labelled(f"  seat {seat}  {policy.ljust(max(map(len, policies)))}", [cards_text(hand)], width)
-    for n, pile in enumerate(piles(transcript, rules or _rules_of(transcript)), 1):
+    for n, pile in enumerate(_piles(transcript, rules or _rules_of(transcript)), 1):
         entries = []
         for turn in pile:
             hands[turn.seat] = without(hands[turn.seat], turn.cards)
@@ -86,7 +79,7 @@ def _in_file_notation(cards: Mask) -> str:
     return " ".join(names(cards))
 
 
-def _show_play(turn: Turn, cards_text: Callable[[Mask], str]) -> str:
+def _show_play(turn: "Turn", cards_text: Callable[[Mask], str]) -> str:
     if not turn.cards:
         return "pass"
     if turn.is_chop:
@@ -156,50 +149,12 @@ def _rules_of(transcript: Mapping[str, Any]) -> Rules:
         return Rules()
 
 
-def piles(transcript: Mapping[str, Any], rules: Rules) -> list[list[Turn]]:
-    """Return the turns of a hand pile by pile: a transcript does not mark who leads (section 4.5)."""
-    found: list[list[Turn]] = []
-    passed: set[int] = set()
-    owner, on, last = -1, 0, 0
-    for play in transcript["plays"]:
-        seat, cards = play["player"], _mask(play["cards"])
-        # After each play the other seats are asked in turn, each once; whoever passes is out, but for some chops.
-        distance = (seat - owner) % transcript["players"]
-        is_out = rules.pass_locks and seat in passed and not _may_come_back(rules, cards, on)
-        if owner < 0 or (cards and (distance <= last or is_out)):
-            found.append([])
-            passed, on = set(), 0
-        found[-1].append(Turn(seat, cards, bool(on and cards and _shape(cards) != _shape(on))))
-        if cards:
-            owner, on, last = seat, cards, 0
-            passed.discard(seat)
-        else:
-            last = distance
-            passed.add(seat)
-    return found
+def _piles(transcript: Transcript, rules: Rules) -> "list[list[Turn]]":
+    """Return the turns pile by pile; all in one where they are not legal under these rules."""
+    from tlsim.play.transcript import Turn, piles  # brings Numba along, so late
 
-
-def _shape(cards: int) -> tuple[int, int]:
-    """Return the number of cards and of ranks: equal for two combinations when they match."""
-    return cards.bit_count(), sum(cards >> 4 * rank & 15 > 0 for rank in range(len(RANKS)))
-
-
-def _chop_name(cards: int) -> str:
-    """Return what the chop table calls a combination (section 3), nothing when it is neither chop nor target."""
-    n, ranks = _shape(cards)
-    if ranks > 1:
-        return {1: "", 2: f"double-straight-{ranks}", 4: f"quad-run-{ranks}"}[n // ranks]
-    return "quad" if n == 4 else ("two", "two-twos", "three-twos")[n - 1] if cards & TWOS else ""
-
-
-def _may_come_back(rules: Rules, cards: int, on: int) -> bool:
-    """Return whether a seat that has passed is asked again because it can play these cards (section 4.5)."""
-    if not cards or not on:
-        return False
-    line = chop_line(rules, _chop_name(cards))
-    if line is None or line not in rules.unlocked_chops:
-        return False
-    if _shape(cards) != _shape(on):
-        return _chop_name(on) in dict(rules.chops)[line]
-    top, beaten = (cards & FULL).bit_length(), (on & FULL).bit_length()
-    return top > beaten or (top == beaten and rules.ties != "forbidden")
+    try:
+        return piles(rules, transcript)
+    except InputError:
+        turns = [Turn(play["player"], _mask(play["cards"]), is_chop=False) for play in transcript["plays"]]
+        return [turns] if turns else []

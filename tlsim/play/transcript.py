@@ -58,19 +58,27 @@ class Hand:
     """
 
     def __init__(self, rules: Rules, script: Script) -> None:
-        self.rules, self.players = rules, len(script.hands)
+        self.rules, self.players, self.script = rules, len(script.hands), script
         self._packed = pack(rules, self.players)
         self._table = np.zeros(1, TABLE).view(np.recarray)
         self._row = np.zeros(1, ROW).view(np.recarray)
+        self._play_hand = address_of(play_hand_kernel(self._packed[0], is_shown=True), PLAY_HAND)
+        self.is_over = False
         self._write(script)
+        self.play(len(script.turns))
+
+    def play(self, n_turns: int) -> None:
+        """Play the hand anew, to its end or to where so many turns of the script end."""
+        script, table = self.script, self._table[0]
+        table["hands"], table["hands_second"] = table["dealt"], table["dealt_second"]
+        table["n_script"] = n_turns
         is_opening = script.leader is None if script.opening is None else script.opening
         leader = GOVERNED if script.leader is None else script.leader
-        play_hand = address_of(play_hand_kernel(self._packed[0], is_shown=True), PLAY_HAND)
-        fault = Fault.of(play_script(self._packed, self._table, self._row, play_hand, int(is_opening), leader))
+        fault = Fault.of(play_script(self._packed, self._table, self._row, self._play_hand, int(is_opening), leader))
         raise_failed()
         self.is_over = fault == Fault.NONE
         if fault not in (Fault.NONE, Fault.SCRIPT_ENDS):
-            table, view = self._table[0], self._table[0]["sight"]
+            view = table["sight"]
             cards = " ".join(names(join(table["fault_cards"], table["fault_second"]))) or "a pass"
             raise InputError(f"turn {view['n_turns']}, seat {view['seat']}: {cards}: {fault.text}")
 
@@ -83,7 +91,6 @@ class Hand:
         table["policy"][:] = SCRIPT
         for turn, play in enumerate(script.turns):
             table["script"][turn], table["script_second"][turn] = split(play)
-        table["n_script"] = len(script.turns)
         for seat, hand in enumerate(script.dealt or script.hands):
             table["before"][seat], table["before_second"][seat] = split(hand)
         table["sight"]["dealer"] = script.dealer
@@ -92,6 +99,16 @@ class Hand:
     def seat(self) -> Seat:
         """Return the seat to act."""
         return int(self._table[0]["sight"]["seat"])
+
+    @property
+    def leads(self) -> bool:
+        """Return whether the seat to act leads a pile."""
+        return bool(self._table[0]["sight"]["on"] == 0)
+
+    @property
+    def n_chops(self) -> int:
+        """Return how many chops were played so far."""
+        return int(self._row[0]["chops"].sum())
 
     @property
     def held(self) -> list[Mask]:
@@ -168,6 +185,33 @@ def script_of(rules: Rules, written: Mapping[str, Any]) -> Script:
         opening=written["opening"],
         dealt=masks(written.get("dealt", ())),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a seat plays: a mask of cards, none for a pass; whether it chops what it beats."""
+
+    seat: Seat
+    cards: Mask
+    is_chop: bool
+
+
+def piles(rules: Rules, written: Mapping[str, Any]) -> list[list[Turn]]:
+    """Return the turns of a transcript pile by pile, as the engine plays them: a transcript does not mark who leads.
+
+    Raises `InputError` when a turn is not legal.
+    """
+    script = script_of(rules, written)
+    hand = Hand(rules, script)
+    found: list[list[Turn]] = []
+    hand.play(0)
+    for number, (play, cards) in enumerate(zip(written["plays"], script.turns, strict=True), 1):
+        if hand.leads:
+            found.append([])
+        n_chops = hand.n_chops
+        hand.play(number)
+        found[-1].append(Turn(play["player"], cards, is_chop=hand.n_chops > n_chops))
+    return found
 
 
 def replay(rules: Rules, written: Mapping[str, Any]) -> dict[str, Any]:
