@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from tlsim.errors import printable
 from tlsim.rules.cards import RANKS, SUITS, SYMBOLS
 from tlsim.stats.estimate import COLUMNS
 
@@ -75,13 +76,13 @@ def cell(value: Any) -> str:
     if isinstance(value, int | float):
         return number(value)
     if isinstance(value, list | tuple):
-        return " ".join(map(str, value))
-    return str(value)
+        return printable(" ".join(map(str, value)))
+    return printable(str(value))
 
 
 def in_words(name: str) -> str:
     """Return the name of a table, column or metric for reading."""
-    return name.replace("_", " ")
+    return printable(name.replace("_", " "))
 
 
 def or_nan(value: float | None) -> float:
@@ -90,7 +91,16 @@ def or_nan(value: float | None) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{number(100 * share)} %"
+    """Return a share in percent with six digits; with more where they would say 100 %, which is for what is certain.
+
+    >>> _percent(0.25), _percent(0.9999999999), _percent(1)
+    ('25 %', '99.99999999 %', '100 %')
+    """
+    percent = 100 * share
+    digits = 6
+    while share < 1 and float(f"{percent:.{digits}g}") >= 100 and digits < 17:
+        digits += 1
+    return f"{number(percent)} %" if digits == 6 else f"{percent:.{digits}g} %"
 
 
 # ------------------------------------------------------------------------------------------------ estimates
