@@ -403,6 +403,13 @@ def test_the_plan_of_a_file_has_its_rules(tmp_path: Path) -> None:
     assert "rules" not in tlsim.moves("3S").plan
 
 
+def test_counts_say_what_they_are_per() -> None:
+    titles = [line for line in str(tlsim.simulate(deals=100, seed=1)).splitlines() if line.endswith(")")]
+    assert [line for line in titles if line.startswith(("length (per hand, 95 %", "chops (per hand, 95 %"))]
+    assert any(line.startswith("instant wins (95 %") for line in titles)
+    assert "chops (95 %" in str(tlsim.odds(deals=100, seed=1, players=4))
+
+
 def test_repr_of_a_result_is_short() -> None:
     shown = repr(tlsim.simulate(deals=10, seed=1))
     assert shown.startswith("<tlsim.Result: simulate · variant southern · ")

@@ -24,6 +24,7 @@ SHARES = (
     "first_out leader_first_out instant_win first_out_again again longest ahead above_0 first_leader_ahead"
     " first_winner_ahead"
 ).split()
+_PER_HAND = ("length", "chops")  # tables of counts
 MISSING = "–"
 _MOST_DECIMALS = 8
 _LOPSIDED = 0.1  # of the wider half of an interval: from this difference of its halves on it is shown by its ends
@@ -153,7 +154,9 @@ def title(name: str, table: pl.DataFrame) -> str:
     """Return the title of a table: its name, with level and number of units when all rows share them."""
     if not is_estimates(table) or table.is_empty():
         return in_words(name)
-    notes = [f"{number(100 * level)} % intervals" for level in table["level"].unique().to_list()]
+    is_per_hand = name in _PER_HAND and not is_share(table.row(0, named=True))
+    notes = ["per hand"] if is_per_hand else []
+    notes += [f"{number(100 * level)} % intervals" for level in table["level"].unique().to_list()]
     counts = table["n"].unique().to_list()
     if len(counts) == 1:
         notes.append(f"n = {number(counts[0])}")
