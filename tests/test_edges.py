@@ -132,15 +132,18 @@ def test_signals_end_a_run_with_what_is_done(number: signal.Signals, code: int) 
     assert 0 < json.loads(output)["plan"]["deals"] < 10**9
 
 
-@pytest.mark.parametrize("seconds", [0.15, 0.3, 0.6])
-def test_ctrl_c_while_the_command_is_loaded(seconds: float) -> None:
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="it shows what a process has loaded")
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.1, 0.3])
+def test_ctrl_c_while_modules_are_imported(seconds: float) -> None:
     process = subprocess.Popen([*TLSIM, "simulate", "-n", "1G"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while "_multiarray_umath" not in Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8"):
+        time.sleep(0.001)  # NumPy takes an exception in the midst of this for a broken installation
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    if process.returncode != -signal.SIGINT:  # Python itself was not there yet
-        assert process.returncode == 130, errors
-        assert b"Traceback" not in errors or seconds < 0.2
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    assert b"interrupted" in errors
 
 
 # ------------------------------------------------------------------------------------------------ values
@@ -168,6 +171,7 @@ def test_values_in_errors_are_short_and_harmless() -> None:
         ["simulate", "-v", "x" * 300 + ".toml"],
         ["simulate", "-v", "\x1b[31m.toml"],
         ["simulate", "-p", "\x1b[31m"],
+        ["policies", "lib:./" + "x" * 300 + ":choose"],
     ],
 )
 def test_long_and_strange_words_are_answered_in_a_short_line(args: list[str]) -> None:
