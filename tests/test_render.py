@@ -78,7 +78,7 @@ def test_metrics_stand_side_by_side() -> None:
 def test_decimal_points_stand_under_one_another_and_n_is_shown_where_it_varies() -> None:
     rows = [row(36.15, 36.13, 36.17, metric="plays"), row(0.1, 0.09, 0.11, metric="twos_left") | {"n": 900}]
     assert text.show_tables({"length": pl.DataFrame(rows)}).splitlines() == [
-        "length (95 % intervals)",
+        "length (per hand, 95 % intervals)",
         "metric     estimate            n",
         "─────────  ──────────────  ─────",
         "plays      36.150 ± 0.020  1,000",

@@ -1,6 +1,10 @@
 """What can go wrong: bad input, a fault in play, a version of Numba that does not fit; words that errors share."""
 
+import unicodedata
 from collections.abc import Sequence
+from typing import Any
+
+MOST_CHARACTERS = 60  # of a value in an error message
 
 
 class InputError(ValueError):
@@ -11,7 +15,7 @@ def nearest(name: str, allowed: Sequence[str]) -> str:
     """Return the advice that ends the error about an unknown name: the nearest allowed name, then all of them."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, allowed, n=1, cutoff=0.5)
+    close = get_close_matches(name[:MOST_CHARACTERS], allowed, n=1, cutoff=0.5)
     advice = [f"did you mean {match}?" for match in close]
     return " ".join([*advice, f"known: {', '.join(allowed)}"])
 
@@ -19,7 +23,38 @@ def nearest(name: str, allowed: Sequence[str]) -> str:
 def check_range(name: str, value: int, low: int, high: int) -> None:
     """Raise `InputError` unless `low <= value <= high`."""
     if not low <= value <= high:
-        raise InputError(f"{name} must be from {low} to {_in_words(high)}, got {value}")
+        raise InputError(f"{name} must be from {low} to {_in_words(high)}, got {brief(value)}")
+
+
+def brief(value: Any) -> str:
+    r"""Return a value for an error message: text in quotes, cut to 60 characters, without control characters.
+
+    >>> brief("x" * 100)[:20], brief(10**70)[-3:], brief("\x1b[31m")
+    ("'xxxxxxxxxxxxxxxxxxx", '00…', "'\\x1b[31m'")
+    """
+    try:
+        text = repr(value) if isinstance(value, str) else str(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number of more than 4,300 digits"
+    text = printable(text)
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    closing = text[0] if isinstance(value, str) else ""
+    return f"{text[: MOST_CHARACTERS - 1 - len(closing)]}…{closing}"
+
+
+def printable(text: str) -> str:
+    """Return text whose control characters, and signs that turn the direction of writing, stand as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(map(_printable_sign, text))
+
+
+def _printable_sign(sign: str) -> str:
+    r"""Return a character that shows, or its escape: `\x1b`."""
+    if sign.isprintable() or unicodedata.category(sign) == "Zs":
+        return sign
+    return sign.encode("unicode_escape").decode("ascii")
 
 
 def _in_words(number: int) -> str:

@@ -3,19 +3,20 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tlsim.api.common import DEFAULT_LEVEL, DEFAULT_VARIANT, command_line, make_table
+from tlsim.api.common import DEFAULT_LEVEL, DEFAULT_VARIANT, as_texts, command_line, make_table, plan_of_variant
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
     from tlsim.output.result import Result
     from tlsim.rules.cards import Mask
     from tlsim.rules.ruleset import Rules
+    from tlsim.rules.variantfiles import VariantSpec
 
 
 _HAND_FACTS = ("instant_win", "opening_instant_win", "legal_leads", "fewest_plays")
 
 
-def hand(cards: str | Sequence[str], *, variant: str = DEFAULT_VARIANT) -> "Result":
+def hand(cards: str | Sequence[str], *, variant: "VariantSpec" = DEFAULT_VARIANT) -> "Result":
     """Return what a hand holds: combinations by kind, chops, instant wins, legal leads, fewest plays to shed it.
 
     Among all hands of its size: `percentiles`, by fewest plays and by strength, and `rarity` of what it holds.
@@ -55,7 +56,7 @@ def hand(cards: str | Sequence[str], *, variant: str = DEFAULT_VARIANT) -> "Resu
         "rarity": rarity.rarity(rules, held),
         "chops": make_table("chop count lowest", chops),
     }
-    plan = {"variant": rules.name, "hand": names(held)}
+    plan = plan_of_variant(rules, variant) | {"hand": names(held)}
     origin = provenance(command_line("hand", *names(held), options={"-v": variant}))
     return Result("hand", plan, origin, tables)
 
@@ -63,7 +64,7 @@ def hand(cards: str | Sequence[str], *, variant: str = DEFAULT_VARIANT) -> "Resu
 def moves(
     cards: str | Sequence[str],
     *,
-    variant: str = DEFAULT_VARIANT,
+    variant: "VariantSpec" = DEFAULT_VARIANT,
     on: str | Sequence[str] | None = None,
     opening: bool = False,
 ) -> "Result":
@@ -105,7 +106,7 @@ def moves(
     cache.announce_compiling(legal.MOVES, "5 s")
     plays = legal.moves(rules, held, pile, opening)
     rows = [(" ".join(names(play)), *(legal.describe(rules, play) or ("", 0))) for play in plays]
-    plan = {"variant": rules.name, "hand": names(held), "on": names(pile), "opening": opening}
+    plan = plan_of_variant(rules, variant) | {"hand": names(held), "on": names(pile), "opening": opening}
     options = {"--on": " ".join(names(pile)) or None, "-v": variant, "--opening": opening}
     origin = provenance(command_line("moves", *names(held), options=options))
     may_pass = bool(pile) and not (rules.must_play and plays)
@@ -113,7 +114,7 @@ def moves(
     return Result("moves", plan, origin, {"moves": make_table("cards kind length", rows)}, extra)
 
 
-def _rules_and_hand(variant: str, cards: str | Sequence[str]) -> "tuple[Rules, Mask]":
+def _rules_and_hand(variant: "VariantSpec", cards: str | Sequence[str]) -> "tuple[Rules, Mask]":
     """Return the rules and the hand, checked."""
     from tlsim.rules.ruleset import deal_of, player_counts
     from tlsim.rules.variantfiles import parse_variant
@@ -129,6 +130,4 @@ def _mask_of(cards: str | Sequence[str]) -> "Mask":
     """Return the mask of cards given as text, or as a list of names."""
     from tlsim.rules.cards import parse_hand
 
-    if not isinstance(cards, str):
-        cards = " ".join(cards)
-    return parse_hand(cards)
+    return parse_hand(" ".join(as_texts("cards", cards)))

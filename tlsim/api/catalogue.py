@@ -2,17 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from tlsim.api.common import command_line, make_table
+from tlsim.api.common import as_text_or_none, as_texts, command_line, make_table
 from tlsim.errors import InputError
 
 if TYPE_CHECKING:
     from tlsim.engine.policies import Policy
     from tlsim.output.result import Result
+    from tlsim.rules.variantfiles import VariantSpec
 
 _WHERE_SECTIONS_ARE = "§: sections of docs/rules.md, the rule book"
 
 
-def variants(name: str | None = None, *, diff: tuple[str, str] | None = None) -> "Result":
+def variants(name: "VariantSpec | None" = None, *, diff: "tuple[VariantSpec, VariantSpec] | None" = None) -> "Result":
     """Return the list of built-in variants; the rules of one; or where two differ.
 
     The result of one variant writes it as a TOML file, with `to_toml()`.
@@ -38,7 +39,10 @@ def variants(name: str | None = None, *, diff: tuple[str, str] | None = None) ->
     if name is not None and diff is not None:
         raise InputError("variants: give a name, or two to compare, not both")
     if diff is not None:
-        return _differences(*diff)
+        specs = as_texts("diff", diff)
+        if len(specs) != 2:
+            raise InputError(f"diff must name two variants to compare, got {len(specs)}")
+        return _differences(*specs)
     if name is not None:
         return _rule_book(name)
     return _list_of_variants()
@@ -57,7 +61,7 @@ def _list_of_variants() -> "Result":
     return Result("variants", {}, provenance(command_line("variants")), tables)
 
 
-def _rule_book(spec: str) -> "Result":
+def _rule_book(spec: "VariantSpec") -> "Result":
     """Return every rule of a variant in words."""
     from tlsim.output.result import Result, provenance
     from tlsim.rules.variantfiles import parse_variant, rule_book
@@ -65,7 +69,7 @@ def _rule_book(spec: str) -> "Result":
     rules = parse_variant(spec)
     plan = {"variant": rules.name, "summary": rules.summary}
     tables = {name: make_table(*table) for name, table in rule_book(rules).items()}
-    origin = provenance(command_line("variants", spec))
+    origin = provenance(command_line("variants", str(spec)))
     return Result("variants", plan, origin, tables, rules=rules, note=_WHERE_SECTIONS_ARE)
 
 
@@ -104,6 +108,7 @@ def policies(spec: str | None = None) -> "Result":
     from tlsim.output.result import Result, provenance
     from tlsim.plugins.load import builtin_names, parse_policy
 
+    spec = as_text_or_none("spec", spec)
     specs = [] if spec is None else [spec]
     chosen = [parse_policy(name) for name in specs or builtin_names()]
     for policy in chosen:

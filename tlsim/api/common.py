@@ -1,18 +1,21 @@
 """What the functions share: defaults, checks of arguments, and the command line that does the same."""
 
+import numbers
 import operator
 import secrets
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, cast
 
-from tlsim.errors import InputError
+from tlsim.errors import InputError, brief
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tlsim.play.plan import Plan
-
+    from tlsim.rules.ruleset import Rules
+    from tlsim.rules.variantfiles import VariantSpec
 
 DEFAULT_VARIANT = "southern"
 DEFAULT_POLICY = "lowest"
@@ -28,7 +31,7 @@ Progress = Callable[[int, int, Callable[[], str]], None]
 
 
 def make_plan(
-    variant: str,
+    variant: "VariantSpec",
     policies: str | Sequence[str],
     *,
     deals: int,
@@ -52,10 +55,8 @@ def make_plan(
     from tlsim.play.plan import Plan
     from tlsim.plugins.load import parse_policies, parse_trading
 
-    if isinstance(policies, str):
-        policies = [policies]
-    seated = parse_policies(list(policies), players)
-    trading = None if trade is None else parse_trading(trade)
+    seated = parse_policies(as_texts("policies", policies), players)
+    trading = None if trade is None else parse_trading(as_text("trade", trade))
     return Plan(rules, players, tuple(seated), deals, seed, match, trading)
 
 
@@ -65,21 +66,38 @@ def choose_seed(seed: int | None) -> int:
         return secrets.randbits(SEED_BITS)
     seed = whole_number("seed", seed)
     if not -(1 << 63) <= seed < 1 << 64:
-        raise InputError(f"seed must be a 64-bit integer, got {seed}")
+        raise InputError(f"seed must be a 64-bit integer, got {brief(seed)}")
     return seed
+
+
+def plan_of_variant(rules: "Rules", variant: "VariantSpec") -> dict[str, Any]:
+    """Return what the plan of a result says of its variant: for one of a file also its rules and their hash."""
+    from tlsim.rules.variantfiles import as_plain_data, digest, is_of_file
+
+    if not is_of_file(variant):
+        return {"variant": rules.name}
+    return {"variant": rules.name, "rules": {"sha256": digest(rules), **as_plain_data(rules)}}
 
 
 # ------------------------------------------------------------------------------------------------ numbers
 
 
 def whole_number(name: str, value: Any) -> int:
-    """Return a whole number as a plain `int`, also from NumPy's; refuse anything else."""
+    """Return a whole number as a plain `int`, also from NumPy's, and from `1e4`; refuse anything else."""
+    number = real_number(value)
+    if number is None or (isinstance(number, float) and not number.is_integer()):
+        raise InputError(f"{name} must be a whole number, got {_in_quotes(value)}")
+    return int(number)
+
+
+def real_number(value: Any) -> int | float | None:
+    """Return a number as Python's own `int` or `float`, `None` for what is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return None
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        return operator.index(value)
+        return operator.index(cast(Any, value))
     except TypeError:
-        raise InputError(f"{name} must be a whole number, got {value!r}") from None
+        return float(value)
 
 
 def whole_number_or_none(name: str, value: Any) -> int | None:
@@ -87,12 +105,25 @@ def whole_number_or_none(name: str, value: Any) -> int | None:
     return None if value is None else whole_number(name, value)
 
 
+def share(name: str, value: Any, default: float) -> float:
+    """Return a number between 0 and 1 as a plain `float`; raise `InputError` for anything else."""
+    number = real_number(value)
+    if number is None or not 0 < number < 1:
+        raise InputError(f"{name} must lie between 0 and 1, as {default}, got {_in_quotes(value)}")
+    return float(number)
+
+
 def check_level(level: float) -> float:
     """Return the level of intervals; raise `InputError` unless it lies between 0 and 1."""
-    is_between = isinstance(level, float) and 0 < level < 1
-    if not is_between or (1 + level) / 2 == 1:  # the quantile of a level that close to 1 is not finite
-        raise InputError(f"level must lie between 0 and 1, as {DEFAULT_LEVEL}, got {level!r}")
-    return level
+    checked = share("level", level, DEFAULT_LEVEL)
+    if (1 + checked) / 2 == 1:  # the quantile of a level that close to 1 is not finite
+        raise InputError(f"level must lie between 0 and 1, as {DEFAULT_LEVEL}, got {checked!r}")
+    return checked
+
+
+def _in_quotes(value: Any) -> str:
+    """Return a value for an error message as Python writes it."""
+    return brief(value) if isinstance(value, str) else f"{brief(repr(value))[1:-1]}"
 
 
 def check_threads(threads: int | None) -> int:
@@ -103,8 +134,40 @@ def check_threads(threads: int | None) -> int:
         return n_cores()
     threads = whole_number("threads", threads)
     if threads < 1:
-        raise InputError(f"threads must be at least 1, got {threads}; this machine has {n_cores()} cores")
+        raise InputError(f"threads must be at least 1, got {brief(threads)}; this machine has {n_cores()} cores")
     return threads
+
+
+def check_progress(progress: Any) -> None:
+    """Raise `InputError` for what cannot be called after each block."""
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a function, got {_in_quotes(progress)}")
+
+
+# ------------------------------------------------------------------------------------------------ texts
+
+
+def as_text(name: str, value: Any) -> str:
+    """Return text, or a path as text; raise `InputError` for anything else."""
+    if isinstance(value, PathLike):
+        value = fspath(value)
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be text, got {_in_quotes(value)}")
+    return value
+
+
+def as_text_or_none(name: str, value: Any) -> str | None:
+    """Return `None` for `None`, else what `as_text` does."""
+    return None if value is None else as_text(name, value)
+
+
+def as_texts(name: str, value: Any) -> list[str]:
+    """Return one text, or a sequence of them, as a list; raise `InputError` for anything else."""
+    if isinstance(value, str | PathLike):
+        return [as_text(name, value)]
+    if not isinstance(value, Iterable):
+        raise InputError(f"{name} must be text, or a list of texts, got {_in_quotes(value)}")
+    return [as_text(name, entry) for entry in value]
 
 
 # ------------------------------------------------------------------------------------------------ results
@@ -143,7 +206,7 @@ def command_line(*words: str, options: Mapping[str, Any] | None = None) -> str:
     return shlex.join(line)
 
 
-def run_options(plan: "Plan", variant: str, which: Mapping[str, Any]) -> dict[str, Any]:
+def run_options(plan: "Plan", variant: "VariantSpec", which: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that name a run: rules, policies, players, seed, `which` hands of it, matches and trading.
 
     `variant` is the variant as given, which may be a file.

@@ -4,8 +4,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tlsim.api.common import DEFAULT_POLICY, command_line, make_plan, make_table
-from tlsim.errors import InputError
+from tlsim.api.common import DEFAULT_POLICY, command_line, make_plan, make_table, real_number
+from tlsim.errors import InputError, brief
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,8 +86,9 @@ def bench(*, seconds: float = DEFAULT_SECONDS) -> "Result":
     >>> list(tlsim.bench(seconds=0.01).tables)
     ['stages', 'policies']
     """
-    if not 0 < seconds <= _MOST_SECONDS:
-        raise InputError(f"seconds must be more than 0 and at most {_MOST_SECONDS:,}, got {seconds:g}")
+    number = real_number(seconds)
+    if number is None or not 0 < number <= _MOST_SECONDS:
+        raise InputError(f"seconds must be more than 0 and at most {_MOST_SECONDS:,}, got {brief(seconds)}")
     from tlsim.engine import cache
     from tlsim.output.result import Result, provenance
     from tlsim.play import speed

@@ -10,15 +10,21 @@ from tlsim.api.common import (
     DEFAULT_LEVEL,
     DEFAULT_VARIANT,
     Progress,
+    as_text,
+    as_text_or_none,
+    as_texts,
     check_level,
+    check_progress,
     check_threads,
     choose_seed,
     command_line,
     level_option,
+    plan_of_variant,
+    share,
     whole_number,
     whole_number_or_none,
 )
-from tlsim.errors import InputError, check_range, nearest
+from tlsim.errors import InputError, brief, check_range, nearest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from tlsim.chances.answers import Ask, Setting
     from tlsim.chances.columns import Column
     from tlsim.output.result import Result
+    from tlsim.rules.variantfiles import VariantSpec
 
 MAX_DEALS = 10**12
 DEFAULT_ALPHA = 0.01  # of `check_deals`
@@ -33,7 +40,7 @@ DEFAULT_ALPHA = 0.01  # of `check_deals`
 
 def odds(
     *events: str,
-    variant: str = DEFAULT_VARIANT,
+    variant: "VariantSpec" = DEFAULT_VARIANT,
     where: str | None = None,
     given: str | None = None,
     by: str | None = None,
@@ -88,7 +95,10 @@ def odds(
     >>> tlsim.odds("four_twos", deals=1000, seed=1).tables["odds"]["fraction"].item()
     '11/4165'
     """
-    request = _Request(events, where, given, by, any_player, count_players)
+    for name, value in (("where", where), ("given", given), ("by", by)):
+        as_text_or_none(name, value)
+    request = _Request(as_texts("events", events), where, given, by, any_player, count_players)
+    check_progress(progress)
     setting = _setting(variant, players, deals, seed, check_threads(threads), check_level(level))
     asks = _asks(request, setting)
     from tlsim.chances import answers, questions
@@ -103,7 +113,8 @@ def odds(
         tables, sampled = answers.answer(asks, progress)
     else:
         tables, sampled = questions.overview(settings, progress)
-    plan = request.as_dict() | _what_is_dealt(settings, of_all_tables=of_all_tables)
+    plan = request.as_dict() | plan_of_variant(setting.rules, variant)
+    plan |= _what_is_dealt(settings, of_all_tables=of_all_tables)
     return _result(plan, setting, variant, tables, sampled)
 
 
@@ -144,7 +155,9 @@ class _Request:
         return {key: value for key, value in asked.items() if value}
 
 
-def _setting(variant: str, players: int | None, deals: int, seed: int | None, threads: int, level: float) -> "Setting":
+def _setting(
+    variant: "VariantSpec", players: int | None, deals: int, seed: int | None, threads: int, level: float
+) -> "Setting":
     """Return what is dealt, checked."""
     from tlsim.rules.ruleset import check_players, deal_of
     from tlsim.rules.variantfiles import parse_variant
@@ -191,7 +204,7 @@ def _asks(request: _Request, setting: "Setting") -> "list[Ask]":
 def _column(name: str, available: "dict[str, Column]", what: str) -> "Column":
     column = available.get(name.strip().replace("-", "_"))
     if column is None:
-        raise InputError(f"{what} {name!r}: unknown column; {nearest(name, list(available))}")
+        raise InputError(f"{what} {brief(name)}: unknown column; {nearest(name, list(available))}")
     return column
 
 
@@ -207,12 +220,11 @@ def _what_is_dealt(settings: "Sequence[Setting]", *, of_all_tables: bool) -> dic
     cards = [setting.cards for setting in settings]
     decks = [setting.deck.decks for setting in settings]
     dealt = {"players": players, "cards": cards, "decks": decks}
-    single = {name: values[0] if len(set(values)) == 1 else values for name, values in dealt.items()}
-    return {"variant": settings[0].rules.name} | single
+    return {name: values[0] if len(set(values)) == 1 else values for name, values in dealt.items()}
 
 
 def _result(
-    plan: dict[str, Any], setting: "Setting", variant: str, tables: "dict[str, pl.DataFrame]", sampled: int
+    plan: dict[str, Any], setting: "Setting", variant: "VariantSpec", tables: "dict[str, pl.DataFrame]", sampled: int
 ) -> "Result":
     """Return the result of `odds`; raise `Interrupted` with it if fewer deals than asked for are `sampled`."""
     from tlsim.engine.rng import VERSION
@@ -226,7 +238,7 @@ def _result(
     return result
 
 
-def _command(plan: dict[str, Any], setting: "Setting", variant: str) -> str:
+def _command(plan: dict[str, Any], setting: "Setting", variant: "VariantSpec") -> str:
     """Return the command line that makes a result."""
     options: dict[str, Any] = {f"--{name}": plan.get(name) for name in ("any", "count", "where", "given", "by")}
     options["-v"] = variant
@@ -239,7 +251,9 @@ def _command(plan: dict[str, Any], setting: "Setting", variant: str) -> str:
 # ------------------------------------------------------------------------------------------------ deals of others
 
 
-def check_deals(file: str | Path, *, variant: str = DEFAULT_VARIANT, alpha: float = DEFAULT_ALPHA) -> "Result":
+def check_deals(
+    file: str | Path, *, variant: "VariantSpec" = DEFAULT_VARIANT, alpha: float = DEFAULT_ALPHA
+) -> "Result":
     """Return tests of the dealt hands in a file against a fair shuffle: uniformity, exact odds, independence of deals.
 
     The column `effect` is the least relative one that a test finds nine times in ten, `detectable` says it in words.
@@ -269,12 +283,11 @@ def check_deals(file: str | Path, *, variant: str = DEFAULT_VARIANT, alpha: floa
     >>> tlsim.check_deals("hands.jsonl").tables["tests"]["fair"].all()
     True
     """
-    if not isinstance(alpha, float) or not 0 < alpha < 1:
-        raise InputError(f"alpha must lie between 0 and 1, as {DEFAULT_ALPHA}, got {alpha!r}")
+    alpha, path = share("alpha", alpha, DEFAULT_ALPHA), as_text("file", file)
     from tlsim.chances import deal_files
     from tlsim.rules.variantfiles import parse_variant
 
-    rules, deals = parse_variant(variant), deal_files.read(Path(file))
+    rules, deals = parse_variant(variant), deal_files.read(Path(path))
     from tlsim.chances import deal_check
     from tlsim.engine import bulk, cache
     from tlsim.output.result import Result, provenance
@@ -282,7 +295,7 @@ def check_deals(file: str | Path, *, variant: str = DEFAULT_VARIANT, alpha: floa
     cache.announce_compiling(bulk.KERNELS, "10 s")
     tests, outliers = deal_check.check(deals, rules, alpha)
     n_deals, players = deals.held.shape[:2]
-    plan = {"file": str(file), "deals": n_deals, "players": players, "cards": deals.cards, "decks": deals.decks}
-    plan |= {"variant": rules.name, "alpha": alpha}
-    line = command_line("check-deals", str(file), options={"-v": variant, "--alpha": alpha})
+    plan = {"file": path, "deals": n_deals, "players": players, "cards": deals.cards, "decks": deals.decks}
+    plan |= plan_of_variant(rules, variant) | {"alpha": alpha}
+    line = command_line("check-deals", path, options={"-v": variant, "--alpha": alpha})
     return Result("check-deals", plan, provenance(line), {"tests": tests, "farthest_off": outliers})

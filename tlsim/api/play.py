@@ -14,24 +14,27 @@ from tlsim.api.common import (
     DEFAULT_VARIANT,
     Progress,
     check_level,
+    check_progress,
     check_threads,
     command_line,
     level_option,
     make_plan,
+    plan_of_variant,
     run_options,
     whole_number,
 )
-from tlsim.errors import InputError
+from tlsim.errors import InputError, brief
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from tlsim.output.result import Result
     from tlsim.play.plan import Plan
+    from tlsim.rules.variantfiles import VariantSpec
 
 
 def simulate(
-    variant: str = DEFAULT_VARIANT,
+    variant: "VariantSpec" = DEFAULT_VARIANT,
     policies: str | Sequence[str] = DEFAULT_POLICY,
     *,
     players: int | None = None,
@@ -85,6 +88,7 @@ def simulate(
     >>> result.plan["players"]
     4
     """
+    check_progress(progress)
     plan = make_plan(variant, policies, deals=deals, seed=seed, players=players, match=match, trade=trade)
     run = _Run(plan, variant, check_level(level), check_threads(threads))
     _announce_compiling(plan, shown=False)
@@ -113,7 +117,7 @@ class _Run:
     """A plan, and what its result depends on beside it."""
 
     plan: "Plan"
-    variant: str  # as given
+    variant: "VariantSpec"  # as given
     level: float
     threads: int
 
@@ -159,12 +163,12 @@ class _Run:
         run = replace(self, plan=replace(self.plan, deals=deals))
         origin = provenance(run.command(), stream=rng.VERSION, threads=self.threads, seconds=seconds)
         make_tables = match_tables.tables if self.plan.match else tables.tables
-        plan = run.plan.as_dict() | {"level": self.level}
+        plan = plan_of_variant(self.plan.rules, self.variant) | run.plan.as_dict() | {"level": self.level}
         return Result("simulate", plan, origin, make_tables(run.plan, tally, self.level))
 
 
 def replay(
-    variant: str = DEFAULT_VARIANT,
+    variant: "VariantSpec" = DEFAULT_VARIANT,
     policies: str | Sequence[str] = DEFAULT_POLICY,
     *,
     players: int | None = None,
@@ -209,7 +213,7 @@ def replay(
     hands = list(_game_of(plan).hands(plan, first, stop))
     line = command_line("replay", options=run_options(plan, variant, {"--deal": f"{first}:{stop}"}))
     origin = provenance(line, stream=rng.VERSION)
-    plan_of_hands = plan.as_dict() | {plan.unit: [first, stop]}
+    plan_of_hands = plan_of_variant(plan.rules, variant) | plan.as_dict() | {plan.unit: [first, stop]}
     return Result("replay", plan_of_hands, origin, tables.hand_tables(plan, hands), {"hands": hands}, plan.rules)
 
 
@@ -217,11 +221,15 @@ def _range_of(deal: int | tuple[int, int]) -> tuple[int, int]:
     """Return the first deal, and the one after the last."""
     if isinstance(deal, tuple):
         if len(deal) != 2:
-            raise InputError(f"deal must be a number, or the first and the stop of a range, got {deal!r}")
+            raise InputError(
+                f"deal must be a number, or the first and the stop of a range, got {brief(repr(deal))[1:-1]}"
+            )
         first, stop = (whole_number("deal", end) for end in deal)
     else:
         first = whole_number("deal", deal)
         stop = first + 1
     if not 0 <= first < stop:
-        raise InputError(f"deals count from 0, and a range stops before its second number, got {first}:{stop}")
+        raise InputError(
+            f"deals count from 0, and a range stops before its second number, got {brief(first)}:{brief(stop)}"
+        )
     return first, stop

@@ -4,10 +4,12 @@ import click
 
 import tlsim
 from tlsim.api.catalogue import include_folder
+from tlsim.cli import command
 from tlsim.cli.common import FORMATS, emit, example, format_option
+from tlsim.cli.streams import write
 
 
-@click.command(
+@command(
     epilog=example(
         "tlsim variants southern",
         "tlsim variants --diff classic southern,pass_locks=no",
@@ -23,12 +25,12 @@ def variants(name: str | None, diff: tuple[str, str] | None, form: str) -> None:
     """
     result = tlsim.variants(name, diff=diff)
     if form == "toml":
-        click.echo(result.to_toml(), nl=False)
+        write(result.to_toml(), nl=False)
     else:
         emit(result, form)
 
 
-@click.command(epilog=example("tlsim policies", "tlsim policies mybot.py:choose"))
+@command(epilog=example("tlsim policies", "tlsim policies mybot.py:choose"))
 @click.argument("spec", required=False)
 @click.option("--include", is_flag=True, help="Print the folder of tlsim.h, the header for policies in C.")
 @format_option(*FORMATS)
@@ -39,6 +41,6 @@ def policies(spec: str | None, include: bool, form: str) -> None:
     (python:mybot.py:choose), or a function of a shared library (lib:./bot.so:choose).
     """
     if include:
-        click.echo(include_folder())
+        write(include_folder())
         return
     emit(tlsim.policies(spec), form)

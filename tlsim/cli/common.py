@@ -1,11 +1,14 @@
 """What commands share: options, numbers as users write them, and printing a result."""
 
+import contextlib
+import errno
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,10 +16,12 @@ import click
 
 import tlsim
 from tlsim.api.common import DEFAULT_DEALS, DEFAULT_LEVEL, DEFAULT_POLICY, DEFAULT_VARIANT
-from tlsim.cli import INTERRUPTED
 from tlsim.cli import example as example
+from tlsim.cli import signals
+from tlsim.cli.completion import complete_policy, complete_variant
 from tlsim.cli.progress import ProgressLine
-from tlsim.errors import InputError
+from tlsim.cli.streams import tell, write, write_json
+from tlsim.errors import InputError, brief
 
 if TYPE_CHECKING:
     from tlsim.output.result import Interrupted, Result
@@ -25,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("table", "json", "csv", "markdown")
 _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
-_COUNT = re.compile(r"(-?\d[\d_]*(?:\.\d+)?(?:[eE]\d{1,2})?)([kMG]?)")
+_COUNT = re.compile(r"(-?[0-9][0-9_]{0,40}(?:\.[0-9]{1,40})?(?:[eE][0-9]{1,2})?)([kMG]?)")
 
 
 def parse_count(text: str) -> int:
@@ -35,7 +40,7 @@ def parse_count(text: str) -> int:
         value = Fraction(match[1].replace("_", "")) * _UNITS[match[2]]
         if value.denominator == 1:
             return int(value)
-    raise InputError(f"a count must be a whole number, as 1_000_000, 1e6 or 1M, got {text!r}")
+    raise InputError(f"a count must be a whole number, as 1_000_000, 1e6 or 1M, got {brief(text)}")
 
 
 variant_option = click.option(
@@ -45,6 +50,7 @@ variant_option = click.option(
     show_default=True,
     metavar="SPEC",
     help="A built-in variant or a TOML file, with changes: southern,pass_locks=no.",
+    shell_complete=complete_variant,
 )
 policy_option = click.option(
     "-p",
@@ -55,6 +61,7 @@ policy_option = click.option(
     show_default=True,
     metavar="SPEC",
     help="A policy, once for all seats or once a seat: a built-in name, or a function as mybot.py:choose,greed=0.3.",
+    shell_complete=complete_policy,
 )
 seed_option = click.option("--seed", type=int, help="Any 64-bit integer; drawn and printed without.")
 players_option = click.option("--players", type=int, help="Players at the table; without, 4 where allowed.")
@@ -98,18 +105,34 @@ def format_option(*formats: str) -> Callable[[F], F]:
 
 
 def _check_plot(path: Path | None) -> Path | None:
-    """Return the file of a figure; raise `InputError` for a format that is not written."""
-    if path is not None and path.suffix not in (".png", ".svg"):
+    """Return the file of a figure; raise `InputError`, before any work, for one that cannot be written."""
+    if path is None:
+        return None
+    if path.suffix not in (".png", ".svg"):
         raise InputError(f"--plot must name a .png or .svg file, got {path}")
+    if find_spec("matplotlib") is None:
+        raise InputError("--plot needs Matplotlib: pip install 'tlsim[plot]'")
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            path.lstat()  # which refuses a name that is too long
+        path.parent.stat()
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
     return path
 
 
 def save_plot(result: "Result", path: Path) -> None:
-    """Write the figure of a result to a file."""
+    """Write the figure of a result to a file, under another name first, so that no half of one stays."""
+    half = path.with_name(f".tlsim-{os.getpid()}{path.suffix}")
     try:
-        result.plot().savefig(path, dpi=150)
+        result.plot().savefig(half, dpi=150)
+        half.replace(path)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        half.unlink(missing_ok=True)
 
 
 def run_with_progress(run: "Callable[..., Result]", unit: str) -> "tuple[Result, Interrupted | None]":
@@ -130,8 +153,8 @@ def run_with_progress(run: "Callable[..., Result]", unit: str) -> "tuple[Result,
 
 def say_how_to_go_on(interruption: "Interrupted") -> int:
     """Write what was interrupted, and the command that runs all of it; return the exit code."""
-    click.echo(f"{interruption}; to run all of them: {interruption.command}", err=True)
-    return INTERRUPTED
+    tell(f"{interruption}; to run all of them: {interruption.command}")
+    return signals.exit_code()
 
 
 def emit(result: "Result", form: str) -> None:
@@ -139,13 +162,20 @@ def emit(result: "Result", form: str) -> None:
     from tlsim.output import export
 
     if form == "json":
-        click.echo(result.to_json())
+        write_json(result.to_json())
     elif form == "csv":
-        click.echo(export.csv(result.tables), nl=False)
+        write(export.csv(result.tables, _origin(result)), nl=False)
     elif form == "markdown":
-        click.echo(export.markdown(result.tables))
+        write(export.markdown(result.tables, _origin(result)))
     else:
-        click.echo(result.to_text(**text_options()))
+        write(result.to_text(**text_options()))
+
+
+def _origin(result: "Result") -> dict[str, str]:
+    """Return what tables carry that have no plan beside them, where there is a seed: it, and the command line."""
+    if "seed" not in result.plan:
+        return {}
+    return {"seed": str(result.plan["seed"]), "command": result.provenance["command"]}
 
 
 def text_options() -> dict[str, Any]:
@@ -154,4 +184,5 @@ def text_options() -> dict[str, Any]:
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()  # without stdout where a parent closed it
     width = min(WIDTH, shutil.get_terminal_size().columns) if is_terminal else WIDTH
-    return {"width": width, "colour": is_terminal and not os.environ.get("NO_COLOR"), "symbols": is_terminal}
+    has_colour = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return {"width": width, "colour": has_colour, "symbols": is_terminal}

@@ -4,10 +4,11 @@ import click
 
 import tlsim
 from tlsim.api.machine import DEFAULT_SECONDS
+from tlsim.cli import command
 from tlsim.cli.common import FORMATS, emit, example, format_option
 
 
-@click.command(epilog=example("tlsim bench", "tlsim bench --seconds 30 --format json"))
+@command(epilog=example("tlsim bench", "tlsim bench --seconds 30 --format json"))
 @click.option(
     "--seconds",
     type=float,
@@ -26,14 +27,14 @@ def bench(seconds: float, form: str) -> None:
     emit(tlsim.bench(seconds=seconds), form)
 
 
-@click.command(epilog=example("tlsim doctor"))
+@command(epilog=example("tlsim doctor"))
 @format_option(*FORMATS)
 def doctor(form: str) -> None:
     """Show versions, processor, cache folder and cores, and what is wrong and what to do about it."""
     emit(tlsim.doctor(), form)
 
 
-@click.command(epilog=example("tlsim warmup"))
+@command(epilog=example("tlsim warmup"))
 @format_option(*FORMATS)
 def warmup(form: str) -> None:
     """Compile the engine for this machine now, so that no later command waits for it."""

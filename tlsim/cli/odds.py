@@ -8,7 +8,7 @@ import click
 
 import tlsim
 from tlsim.api.odds import DEFAULT_ALPHA
-from tlsim.cli import FAULT
+from tlsim.cli import FAULT, command
 from tlsim.cli.common import (
     FORMATS,
     deals_option,
@@ -27,16 +27,22 @@ from tlsim.cli.common import (
 )
 
 
-@click.command(
+@command(
     epilog=example(
         "tlsim odds -v southern",
         "tlsim odds dragon four_twos --any",
-        "tlsim odds --where 'twos >= 2 and longest_straight >= 5' --given holds_3s",
+        "tlsim odds --event 'twos >= 2 and longest_straight >= 5' --given holds_3s",
         "tlsim odds chop --by twos --plot chops.png",
     )
 )
 @click.argument("events", nargs=-1, metavar="[EVENT…]")
-@click.option("--where", metavar="EXPR", help="An event in SQL over hand columns: 'twos >= 2 and not chop'.")
+@click.option(
+    "--event",
+    "--where",
+    "where",
+    metavar="EXPR",
+    help="An event in SQL over hand columns: 'twos >= 2 and not chop'. --where is the same.",
+)
 @click.option("--given", metavar="EXPR", help="Of the hands that hold this.")
 @click.option("--by", metavar="COLUMN", help="For each value of a column; without an event, how often it comes.")
 @click.option("--any", "any_player", is_flag=True, help="Some player at the table, for every number of players.")
@@ -54,19 +60,17 @@ def odds(events: tuple[str, ...], plot: Path | None, form: str, **options: Any) 
     or tables, with z, by how many standard errors they differ.
 
     An EVENT is a hand column: yes or no as dragon, chop_quad, or a number as twos, legal_leads, for its whole
-    distribution. An unknown name lists them all. Without EVENT, --where and --by: the tables of a rule set; without
+    distribution. An unknown name lists them all. Without EVENT, --event and --by: the tables of a rule set; without
     --players for every kind of hand that it deals.
     """
     result, interruption = run_with_progress(partial(tlsim.odds, *events, **options), "deals")
+    emit(result, form)
     if plot:
         save_plot(result, plot)
-    emit(result, form)
     return say_how_to_go_on(interruption) if interruption else None
 
 
-@click.command(
-    "check-deals", epilog=example("tlsim check-deals hands.jsonl", "tlsim check-deals deals.csv --alpha 0.001")
-)
+@command("check-deals", epilog=example("tlsim check-deals hands.jsonl", "tlsim check-deals deals.csv --alpha 0.001"))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--alpha", type=float, default=DEFAULT_ALPHA, show_default=True, help="The chance of a false alarm.")
 @variant_option

@@ -1,9 +1,12 @@
 """The live line of a long run, on stderr when that is a terminal."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable
 from typing import TextIO
+
+from tlsim.cli.streams import encodable
 
 _PAUSE = 0.1  # seconds between two updates
 
@@ -14,7 +17,7 @@ class ProgressLine:
     def __init__(self, stream: TextIO, unit: str = "deals") -> None:
         self._stream = stream
         self._unit = unit
-        self._is_live = stream.isatty()
+        self._is_live = stream.isatty() and os.environ.get("TERM") != "dumb"  # which cannot write over a line
         self._start: tuple[float, int] | None = None  # time and deals of the first call, which rates count from
         self._last_time = 0.0  # of the last update
         self._length = 0
@@ -39,7 +42,7 @@ class ProgressLine:
             self._stream.flush()
 
     def _write(self, line: str) -> None:
-        line = line[: shutil.get_terminal_size().columns - 1]
+        line = encodable(line, self._stream)[: shutil.get_terminal_size().columns - 1]
         self._stream.write("\r" + line.ljust(self._length))
         self._stream.flush()
         self._length = len(line)

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from tlsim.errors import printable
 from tlsim.rules.cards import RANKS, SUITS, SYMBOLS
 from tlsim.stats.estimate import COLUMNS
 
@@ -23,6 +24,7 @@ SHARES = (
     "first_out leader_first_out instant_win first_out_again again longest ahead above_0 first_leader_ahead"
     " first_winner_ahead"
 ).split()
+_PER_HAND = ("length", "chops")  # tables of counts
 MISSING = "–"
 _MOST_DECIMALS = 8
 _LOPSIDED = 0.1  # of the wider half of an interval: from this difference of its halves on it is shown by its ends
@@ -75,13 +77,13 @@ def cell(value: Any) -> str:
     if isinstance(value, int | float):
         return number(value)
     if isinstance(value, list | tuple):
-        return " ".join(map(str, value))
-    return str(value)
+        return printable(" ".join(map(str, value)))
+    return printable(str(value))
 
 
 def in_words(name: str) -> str:
     """Return the name of a table, column or metric for reading."""
-    return name.replace("_", " ")
+    return printable(name.replace("_", " "))
 
 
 def or_nan(value: float | None) -> float:
@@ -90,7 +92,16 @@ def or_nan(value: float | None) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{number(100 * share)} %"
+    """Return a share in percent with six digits; with more where they would say 100 %, which is for what is certain.
+
+    >>> _percent(0.25), _percent(0.9999999999), _percent(1)
+    ('25 %', '99.99999999 %', '100 %')
+    """
+    percent = 100 * share
+    digits = 6
+    while share < 1 and float(f"{percent:.{digits}g}") >= 100 and digits < 17:
+        digits += 1
+    return f"{number(percent)} %" if digits == 6 else f"{percent:.{digits}g} %"
 
 
 # ------------------------------------------------------------------------------------------------ estimates
@@ -143,7 +154,9 @@ def title(name: str, table: pl.DataFrame) -> str:
     """Return the title of a table: its name, with level and number of units when all rows share them."""
     if not is_estimates(table) or table.is_empty():
         return in_words(name)
-    notes = [f"{number(100 * level)} % intervals" for level in table["level"].unique().to_list()]
+    is_per_hand = name in _PER_HAND and not is_share(table.row(0, named=True))
+    notes = ["per hand"] if is_per_hand else []
+    notes += [f"{number(100 * level)} % intervals" for level in table["level"].unique().to_list()]
     counts = table["n"].unique().to_list()
     if len(counts) == 1:
         notes.append(f"n = {number(counts[0])}")

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tlsim.errors import InputError
+from tlsim.errors import InputError, printable
 from tlsim.output.text import SEPARATOR, WIDTH, fold_parts
 from tlsim.rules.cards import Mask, mask, names, parse_card, show, without
 from tlsim.rules.ruleset import Rules
@@ -92,6 +92,7 @@ def _mask(cards: Sequence[str]) -> Mask:
 
 
 def _short(name: str) -> str:
+    name = printable(name)
     if len(name) <= _LONGEST_NAME:
         return name
     return name[: _LONGEST_NAME - 2] + " …"
@@ -111,7 +112,7 @@ def _head(transcript: Transcript, cards_text: Callable[[Mask], str]) -> list[str
     head = [
         f"deal {transcript['index']}",
         f"seed {transcript['seed']}",
-        transcript["variant"],
+        printable(transcript["variant"]),
         "opening hand" if transcript["opening"] else "later hand",
         f"seat {transcript['dealer']} deals",
         lead,

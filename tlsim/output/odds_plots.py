@@ -16,6 +16,7 @@ _SERIES = (_BLUE, "#56b4e9", "#009e73", "#cc79a7")  # kinds of hands
 _MARKS: dict[str, Any] = {"fmt": "o", "color": _ORANGE, "capsize": 2, "markersize": 3}
 _MOST_BARS = 60
 _MOST_LABELS = 16
+_WIDTH, _HEIGHT, _HEIGHT_OF_BAR = 7, 3.2, 0.2  # inches
 
 
 def odds(tables: Mapping[str, pl.DataFrame]) -> Figure:
@@ -25,10 +26,18 @@ def odds(tables: Mapping[str, pl.DataFrame]) -> Figure:
         chosen.remove("chops")
     elif "legal_leads" not in chosen:
         chosen = [name for name, table in tables.items() if "estimate" in table.columns]
-    figure = Figure(figsize=(7, 3.2 * len(chosen)), layout="constrained")
-    for axes, name in zip(figure.subplots(len(chosen), squeeze=False)[:, 0], chosen, strict=True):
+    heights = [_height(tables[name]) for name in chosen]
+    figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
+    rows = figure.subplots(len(chosen), squeeze=False, height_ratios=heights)[:, 0]
+    for axes, name in zip(rows, chosen, strict=True):
         _draw(axes, name, tables[name])
     return figure
+
+
+def _height(table: pl.DataFrame) -> float:
+    """Return the height of a table's drawing: bars of events lie on one another, and each has its label."""
+    n_bars = min(len(table), _MOST_BARS) if "event" in table.columns else 0
+    return max(_HEIGHT, _HEIGHT_OF_BAR * n_bars)
 
 
 def _draw(axes: Axes, name: str, table: pl.DataFrame) -> None:
@@ -105,6 +114,7 @@ def _events(axes: Axes, rows: Sequence[Row], labels: Sequence[str]) -> None:
                 color=_GREY,
             )
     axes.margins(x=0.25)
+    axes.set_xlim(right=min(100, axes.get_xlim()[1]))  # no share is larger
 
 
 def _distributions(axes: Axes, rows: Sequence[Row], keys: Sequence[str]) -> None:
@@ -123,6 +133,7 @@ def _distributions(axes: Axes, rows: Sequence[Row], keys: Sequence[str]) -> None
         axes.bar(places, _percent(of_kind, "exact"), width, color=colour, alpha=0.7, label=label)
         label_once = "sampled" if i == len(series) - 1 else None
         axes.errorbar(places, _percent(of_kind, "estimate"), yerr=_errors(of_kind), label=label_once, **_MARKS)
+    axes.set_ylim(0, min(100, axes.get_ylim()[1]))
     step = math.ceil(len(values) / _MOST_LABELS)
     labels = [in_words(str(value)) for value in values]
     axes.set_xticks(range(0, len(values), step), labels[::step], fontsize="small")

@@ -30,6 +30,8 @@ def win_rates(seats: pl.DataFrame, unit: str) -> Figure:
     )
     axes.set_xticks(range(len(rows)), [f"seat {seat}" for seat in rows["seat"]])
     axes.margins(x=0.15)
+    low_end, high_end = axes.get_ylim()
+    axes.set_ylim(max(0, low_end), min(100, high_end))
     axes.set_ylabel("first out, % of hands")
     axes.set_title(f"Win rate by seat, {number(100 * rows['level'][0])} % intervals, {number(rows['n'][0])} {unit}")
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,5 +1,6 @@
 """What a command returns: its tables, the plan they follow from, and where they were made."""
 
+import importlib.util
 import json
 import math
 import platform
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, slots=True)
+_MOST_OF_A_PLAN = 150  # characters, in the name of a result
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The result of a command.
 
@@ -88,17 +92,22 @@ class Result:
     def plot(self) -> "Figure":
         """Return a figure of the result of `simulate` (win rates by seat) or `odds`, with intervals; needs Matplotlib.
 
-        Raises `InputError` for the result of another command.
+        Raises `InputError` for the result of another command, and without Matplotlib.
         """
+        if importlib.util.find_spec("matplotlib") is None:
+            raise InputError("a figure needs Matplotlib: pip install 'tlsim[plot]'")
         if self.command == "simulate":
             from tlsim.output import plots
 
-            return plots.win_rates(self.tables["seats"], self.unit)
-        if self.command == "odds":
+            figure = plots.win_rates(self.tables["seats"], self.unit)
+        elif self.command == "odds":
             from tlsim.output import odds_plots
 
-            return odds_plots.odds(self.tables)
-        raise InputError(f"only results of simulate and odds can be plotted, got one of {self.command}")
+            figure = odds_plots.odds(self.tables)
+        else:
+            raise InputError(f"only results of simulate and odds can be plotted, got one of {self.command}")
+        figure.supxlabel(text.heading(self.command, self.plan, width=text.WIDTH), fontsize="xx-small", color="#777777")
+        return figure
 
     def to_text(self, *, width: int = text.WIDTH, colour: bool = False, symbols: bool = True) -> str:
         """Return the transcripts as text if there are any, else the tables under the plan; for a terminal."""
@@ -112,6 +121,12 @@ class Result:
         if self.note:
             parts.append(self.note)
         return "\n\n".join(parts)
+
+    def __repr__(self) -> str:
+        """Return what the result is of, and what its tables are, in a line."""
+        asked = text.heading(self.command, self.plan, width=10_000)
+        asked = asked if len(asked) <= _MOST_OF_A_PLAN else f"{asked[:_MOST_OF_A_PLAN]}…"
+        return f"<tlsim.Result: {asked}; tables {', '.join(self.tables)}>"
 
     def __str__(self) -> str:
         """Return the result as a terminal shows it."""

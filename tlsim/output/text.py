@@ -27,7 +27,7 @@ def heading(command: str, plan: Mapping[str, Any], *, width: int = WIDTH, symbol
     values = {
         key: _plan_value(key, value)
         for key, value in plan.items()
-        if not isinstance(value, Mapping) and value not in (None, [], "", False)
+        if not isinstance(value, Mapping) and value is not False and value not in (None, [], "")
     }
     if symbols:
         values = {key: to_symbols(value) for key, value in values.items()}
@@ -40,7 +40,7 @@ def _plan_value(key: str, value: Any) -> str:
     if key == "seed":
         return str(value)
     if isinstance(value, list) and len(value) > 1 and len(set(value)) == 1:
-        return f"{value[0]} × {len(value)}"
+        return f"{cell(value[0])} × {len(value)}"
     return cell(value)
 
 

@@ -5,10 +5,11 @@ integer order of cards is their strength, and everything about shapes is arithme
 decks) stand 52 bits up; kernels take them as a mask of their own (`split`, `join`).
 """
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from tlsim.errors import InputError
+from tlsim.errors import InputError, brief
 
 Card: TypeAlias = int
 """A card, `4*rank + suit`, 0..51: integer order is strength."""
@@ -36,17 +37,27 @@ _SYMBOL_NAMES = [rank + suit for rank in RANKS for suit in SYMBOLS]
 _NUMBER_OF = {name: card for card, name in enumerate(_NAMES)}
 _NUMBER_OF |= {name: card for card, name in enumerate(_SYMBOL_NAMES)}
 _NUMBER_OF |= {"T" + suit: _NUMBER_OF["10" + suit] for suit in SUITS + SYMBOLS}
+_WITHOUT_SELECTORS = str.maketrans("", "", "\ufe0e\ufe0f")  # which ask for ♥ as text, or as an emoji
 
 
 def parse_card(text: str) -> Card:
     """Return the number 0..51 of a card such as `10D`, `TD`, `10♦` or `10d`; raise `InputError` for anything else."""
-    card = _NUMBER_OF.get(text.upper())
+    card = _NUMBER_OF.get(text.translate(_WITHOUT_SELECTORS).upper())
     if card is None:
         if text.upper() in [*RANKS, "T"]:
             spellings = " or ".join(text.upper() + suit for suit in SUITS)
             raise InputError(f"card {text!r} has a rank but no suit: write {spellings}")
-        raise InputError(f"unknown card {text!r}: a card is a rank ({' '.join(RANKS)}) and a suit (S C D H), as 10D")
+        spelling = f"a card is a rank ({' '.join(RANKS)}) and a suit (S C D H), as 10D"
+        raise InputError(f"unknown card {brief(text)}: {spelling}{_odd_sign(text)}")
     return card
+
+
+def _odd_sign(text: str) -> str:
+    """Return which character of a card is none of English, for those that look like one of it."""
+    for sign in text.translate(_WITHOUT_SELECTORS):
+        if not sign.isascii() and sign not in SYMBOLS:
+            return f"; {brief(sign)} is U+{ord(sign):04X} {unicodedata.name(sign, 'without a name')}"
+    return ""
 
 
 def parse_hand(text: str) -> Mask:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tlsim.errors import InputError, check_range, nearest
+from tlsim.errors import InputError, brief, check_range, nearest
 from tlsim.rules.cards import DECK, FULL, NO_TWOS, ONES
 
 # Chop lines from weakest to strongest (the rows of the table in section 3), and what a chop may be played on.
@@ -219,7 +219,9 @@ def check_players(rules: Rules, players: int | None) -> int:
     if players is None:
         return 4 if 4 in counts else counts[-1]
     if players not in counts:
-        raise InputError(f"players must be {span(counts)} in {rules.name} ({_describe_deal(rules)}), got {players}")
+        raise InputError(
+            f"players must be {span(counts)} in {rules.name} ({_describe_deal(rules)}), got {brief(players)}"
+        )
     return players
 
 
@@ -244,6 +246,11 @@ def format_value(value: Any) -> str:
     return str(value)
 
 
+def _unquoted(value: Any) -> str:
+    """Return a value for an error message, text without quotes."""
+    return brief(value)[1:-1] if isinstance(value, str) else brief(value)
+
+
 def _check_value(field: dataclasses.Field[Any], value: Any) -> None:
     """Raise `InputError` unless `value` has the field's type and is among what it allows."""
     key, choices, low, high = field.name, *(field.metadata[k] for k in ("choices", "low", "high"))
@@ -253,12 +260,12 @@ def _check_value(field: dataclasses.Field[Any], value: Any) -> None:
         _check_names(key, value, choices)
     elif choices:
         if type(value) not in (int, str) or value not in choices:
-            raise InputError(f"{key} must be one of {', '.join(map(str, choices))}, got {value}")
+            raise InputError(f"{key} must be one of {', '.join(map(str, choices))}, got {_unquoted(value)}")
     elif isinstance(field.default, bool):
         if not isinstance(value, bool):
-            raise InputError(f"{key} must be yes or no (true or false in TOML), got {value!r}")
+            raise InputError(f"{key} must be yes or no (true or false in TOML), got {brief(value)}")
     elif type(value) is not int:
-        raise InputError(f"{key} must be a whole number, got {value!r}")
+        raise InputError(f"{key} must be a whole number, got {brief(value)}")
     else:
         check_range(key, value, low, high)
 
@@ -279,12 +286,12 @@ def _check_chops(chops: Chops, known: tuple[str, ...]) -> None:
 def _check_names(key: str, value: Any, allowed: Collection[str]) -> None:
     """Raise `InputError` unless `value` lists some of the allowed names, each once."""
     if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
-        raise InputError(f"{key} must be a list of names, got {value!r}")
+        raise InputError(f"{key} must be a list of names, got {brief(value)}")
     for name in value:
         if name not in allowed:
-            raise InputError(f"{key}: unknown name {name!r}; {nearest(name, tuple(allowed))}")
+            raise InputError(f"{key}: unknown name {brief(name)}; {nearest(name, tuple(allowed))}")
     if len(set(value)) < len(value):
-        raise InputError(f"{key} must not repeat a name, got {format_value(value)}")
+        raise InputError(f"{key} must not repeat a name, got {_unquoted(format_value(value))}")
 
 
 # ------------------------------------------------------------------------------------------------ the packed record

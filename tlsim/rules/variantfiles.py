@@ -1,17 +1,24 @@
 """Variants by name and as files: a built-in name or a TOML file, `name,key=value` changes, what differs."""
 
 import dataclasses
+import hashlib
 import json
+import os
+import re
 import textwrap
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from tlsim.errors import InputError, nearest
+from tlsim.errors import InputError, brief, nearest
 from tlsim.rules.ruleset import HOLDINGS, LINES, Chops, Rules, format_value, rule_fields
+
+VariantSpec: TypeAlias = str | os.PathLike[str]
+"""A built-in variant or a TOML file, with changes: `southern,pass_locks=no`."""
+MOST_BYTES = 1_000_000  # of a file
 
 # ------------------------------------------------------------------------------------------------ values and text
 
@@ -62,7 +69,7 @@ def builtin_names() -> tuple[str, ...]:
 def builtin(name: str) -> Rules:
     """Return a built-in variant by name; raise `InputError` with the nearest name for an unknown one."""
     if name not in builtin_names():
-        raise InputError(f"unknown variant {name!r}; {nearest(name, builtin_names())}; or give a TOML file")
+        raise InputError(f"unknown variant {brief(name)}; {nearest(name, builtin_names())}; or give a TOML file")
     text = resources.files("tlsim.rules.variants").joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return from_toml(text, name, where=f"{name}.toml")
 
@@ -91,6 +98,10 @@ def from_toml(text: str, name: str, where: str) -> Rules:
         n_lines = text.removesuffix("\n").count("\n") + 1
         reason = str(error).replace("at end of document", f"at line {n_lines}, the end")
         raise InputError(f"{where}: not valid TOML: {reason}") from None
+    except RecursionError:
+        raise InputError(f"{where}: not valid TOML: values are nested too deeply") from None
+    except ValueError:  # Python reads no whole number of more digits
+        raise InputError(f"{where}: not valid TOML: a number has more than 4,300 digits") from None
     try:
         return _from_table(table, name)
     except InputError as error:
@@ -103,16 +114,16 @@ def _from_table(table: dict[str, Any], name: str) -> Rules:
     if "base" in table:
         base_name = table.pop("base")
         if not isinstance(base_name, str):
-            raise InputError(f"base must be the name of a built-in variant, got {base_name!r}")
+            raise InputError(f"base must be the name of a built-in variant, got {brief(base_name)}")
         base = builtin(base_name)
     summary = table.pop("summary", "")
     if not isinstance(summary, str):
-        raise InputError(f"summary must be one line of text, got {summary!r}")
+        raise InputError(f"summary must be one line of text, got {brief(summary)}")
     fields = {field.name: field for field in rule_fields()}
     changes: dict[str, Any] = {"name": name, "summary": summary}
     for key, value in table.items():
         if key not in fields:
-            raise InputError(f"unknown key {key!r}; {nearest(key, [*fields, 'base', 'summary'])}")
+            raise InputError(f"unknown key {brief(key)}; {nearest(key, [*fields, 'base', 'summary'])}")
         changes[key] = _from_toml_value(fields[key], value, base)
     return dataclasses.replace(base, **changes)
 
@@ -122,7 +133,7 @@ def _from_toml_value(field: dataclasses.Field[Any], value: Any, base: Rules) -> 
     if field.name != "chops" or value == []:
         return _as_tuple(value)
     if not isinstance(value, dict):
-        raise InputError(f'chops must be a table, [chops] and then lines such as quad = ["two"], got {value!r}')
+        raise InputError(f'chops must be a table, [chops] and then lines such as quad = ["two"], got {brief(value)}')
     return _set_chops(base.chops, {line: _as_tuple(targets) for line, targets in value.items()})
 
 
@@ -130,7 +141,7 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def parse_variant(spec: str) -> Rules:
+def parse_variant(spec: VariantSpec) -> Rules:
     """Return the rules of `SPEC[,key=value…]`: a built-in name or a TOML file, then changes.
 
     The name of the result is the name (for a file its base name) with its changes. Raises `InputError`.
@@ -138,47 +149,108 @@ def parse_variant(spec: str) -> Rules:
     >>> parse_variant("southern,pass_locks=no,chops.quad=two+two-twos").pass_locks
     False
     """
-    head, *changes = (word.strip() for word in spec.split(","))
-    is_file = head.endswith(".toml") or "/" in head
-    rules = _read_file(head) if is_file else builtin(head)
+    head, changes = _head_and_changes(spec)
+    rules = _read_file(head) if _names_a_file(head) else builtin(head)
     try:
         values: dict[str, Any] = {"name": ",".join([rules.name, *changes])}
+        keys: set[str] = set()
         for change in changes:
-            _apply_change(change, values, rules)
+            key = _apply_change(change, values, rules)
+            if key in keys:
+                raise InputError(f"each key must be there once, but {key} is given twice")
+            keys.add(key)
         return dataclasses.replace(rules, **values)
     except InputError as error:
-        raise InputError(f"{spec}: {error}") from None
+        raise InputError(f"{_in_short(os.fspath(spec))}: {error}") from None
 
 
-def _apply_change(change: str, values: dict[str, Any], rules: Rules) -> None:
-    """Add what `key=value` sets to the values that replace those of `rules`."""
+def is_of_file(spec: VariantSpec) -> bool:
+    """Return whether a variant is read from a TOML file."""
+    return _names_a_file(_head_and_changes(spec)[0])
+
+
+def _names_a_file(head: str) -> bool:
+    return head.endswith(".toml") or "/" in head or os.sep in head
+
+
+def _head_and_changes(spec: VariantSpec) -> tuple[str, list[str]]:
+    """Return the name or file of a variant, and its changes.
+
+    A path may hold commas: the file is the longest beginning of the text that is a path of one.
+    """
+    if not isinstance(spec, str | os.PathLike):
+        raise InputError(f"a variant must be a name, or the path of a TOML file, got {brief(spec)}")
+    text = os.fspath(spec)
+    if not isinstance(text, str):
+        raise InputError(f"a variant must be text, got {brief(text)}")
+    ends = [match.end() for match in re.finditer(r"\.toml(?=,|$)", text)]
+    for end in reversed(ends):
+        if "," in text[:end] and os.path.isfile(text[:end]):  # noqa: PTH113  # False for a path that is too long
+            return text[:end], [word.strip() for word in text[end + 1 :].split(",")] if text[end:] else []
+    if isinstance(spec, os.PathLike) and "," not in text:
+        return text if _names_a_file(text) else f"./{text}", []
+    head, *changes = (word.strip() for word in text.split(","))
+    return head, changes
+
+
+def _in_short(text: str) -> str:
+    """Return what a user has written, for the beginning of an error, as it is unless it is very long."""
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _apply_change(change: str, values: dict[str, Any], rules: Rules) -> str:
+    """Add what `key=value` sets to the values that replace those of `rules`; return the key."""
     key, equals, text = (word.strip() for word in change.partition("="))
     if not equals:
-        raise InputError(f"a change is written key=value, as pass_locks=no, got {change!r}")
+        raise InputError(f"a change is written key=value, as pass_locks=no, got {brief(change)}")
     fields = {field.name: field for field in rule_fields()}
     if key.startswith("chops."):
         line = key.removeprefix("chops.")
         values["chops"] = _set_chops(values.get("chops", rules.chops), {line: _parse_names(text)})
     elif key == "chops":
         if text != "none":
-            raise InputError(f"chops must be none, or set line by line as chops.quad=two+two-twos, got {text}")
+            raise InputError(
+                f"chops must be none, or set line by line as chops.quad=two+two-twos, got {brief(text)[1:-1]}"
+            )
         values["chops"] = ()
     elif key in fields:
         values[key] = _parse_text(fields[key], text)
     else:
-        raise InputError(f"unknown key {key!r}; {nearest(key, [*fields, 'chops.LINE'])}")
+        raise InputError(f"unknown key {brief(key)}; {nearest(key, [*fields, 'chops.LINE'])}")
+    return key
 
 
 def _read_file(path: str) -> Rules:
     """Return the rules of a TOML file."""
+    where = _in_short(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"cannot read {path}: it is not a text file in UTF-8") from None
-    except OSError as error:
+        raise InputError(f"cannot read {where}: it is not a text file in UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "there can be no such path"
         builtin_variants = ", ".join(builtin_names())
-        raise InputError(f"cannot read {path}: {error.strerror}; built-in variants: {builtin_variants}") from None
-    return from_toml(text, Path(path).name, where=path)
+        raise InputError(f"cannot read {where}: {reason}; built-in variants: {builtin_variants}") from None
+    if len(content) > MOST_BYTES:
+        raise InputError(f"cannot read {where}: a variant file may have {MOST_BYTES:,} bytes, and it has more")
+    return from_toml(text, Path(path).name, where=where)
+
+
+# ------------------------------------------------------------------------------------------------ comparing
+
+
+def as_plain_data(rules: Rules) -> dict[str, Any]:
+    """Return the rules by their keys, as a TOML file has them: for the plan of a result."""
+    values = {field.name: getattr(rules, field.name) for field in rule_fields() if field.name != "chops"}
+    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    return plain | {"chops": {line: list(targets) for line, targets in rules.chops}}
+
+
+def digest(rules: Rules) -> str:
+    """Return the SHA-256 of the rules, as JSON with sorted keys: equal for variants that play the same game."""
+    return hashlib.sha256(json.dumps(as_plain_data(rules), sort_keys=True).encode()).hexdigest()
 
 
 def differences(a: Rules, b: Rules) -> list[tuple[str, str, str]]:
@@ -293,5 +365,8 @@ def _toml(value: Any) -> str:
 
 
 def _quote(text: str) -> str:
-    """Return a TOML string; those of JSON are, but for one character that TOML wants escaped."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Return a TOML string: one of JSON, whose signs that do not show are escaped."""
+    signs = (
+        json.dumps(sign, ensure_ascii=False)[1:-1] if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in text
+    )
+    return f'"{"".join(signs)}"'
