@@ -10,5 +10,5 @@ Read the modules in this order, which is the way of a question from its text to 
 6. `answers`: exact and sampled odds of a list of questions, side by side, as rows of tables.
 7. `questions`: what a user asks, and what `tlsim odds` shows of a rule set, as such a list. `rarity`: one hand.
 
-Apart from these: `deal_files` reads the deals of others, `deal_check` tests whether they were shuffled fairly.
+Apart from these: `deal_texts` and `deal_files` read the deals of others, `deal_check` tests whether they were shuffled fairly.
 """
