@@ -64,7 +64,7 @@ def bounds(node: Any, columns: Mapping[str, Column]) -> Bounds:
 
 def _literal(literal: Any) -> Bounds:
     """Return the value of a literal, twice; 0 and 1 for true or false."""
-    (kind, inner), *_ = literal.items()
+    (inner,) = literal.values()
     (of_type, value), *_ = inner.items()
     if of_type == "Boolean":
         return 0, 1
