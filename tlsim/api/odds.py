@@ -257,14 +257,17 @@ def check_deals(
     """Return tests of the dealt hands in a file against a fair shuffle: uniformity, exact odds, independence of deals.
 
     The column `effect` is the least relative one that a test finds nine times in ten, `detectable` says it in words.
+    `extra["verdict"]` says in a line whether the shuffle is fair.
 
     Parameters
     ----------
     file
-        Transcripts (docs/rules.md, section 11), or CSV: a row a deal and a column a seat, or columns `seat` and
-        `cards`.
+        Transcripts (docs/rules.md, section 11), one a line or in an array, or CSV with commas, semicolons or tabs: a
+        row a deal and a column a seat, with or without names and a first column that numbers the deals; or columns
+        `seat` and `cards`, and `deal` if it is known; or columns `deal`, `seat` and `card`. In UTF-8, or UTF-16 with
+        its mark, and of 1 GiB at most; `"-"` is standard input.
     variant
-        The variant whose instant wins are counted.
+        The variant whose decks are dealt and whose instant wins are counted.
     alpha
         The chance, at most, that a fair shuffle fails any test.
 
@@ -287,15 +290,19 @@ def check_deals(
     from tlsim.chances import deal_files
     from tlsim.rules.variantfiles import parse_variant
 
-    rules, deals = parse_variant(variant), deal_files.read(Path(path))
+    rules = parse_variant(variant)
+    deals = deal_files.read(Path(path), rules)
     from tlsim.chances import deal_check
     from tlsim.engine import bulk, cache
     from tlsim.output.result import Result, provenance
 
     cache.announce_compiling(bulk.KERNELS, "10 s")
     tests, outliers = deal_check.check(deals, rules, alpha)
-    n_deals, players = deals.held.shape[:2]
-    plan = {"file": path, "deals": n_deals, "players": players, "cards": deals.cards, "decks": deals.decks}
-    plan |= plan_of_variant(rules, variant) | {"alpha": alpha}
+    plan = {"file": path, "deals": deals.n_deals, "players": deals.n_seats, "cards": deals.cards}
+    plan |= {"decks": deals.decks} | plan_of_variant(rules, variant) | {"alpha": alpha}
+    read_otherwise = {"header": deals.header, "other_seatings_left_out": deals.n_other_seatings}
+    plan |= {name: value for name, value in read_otherwise.items() if value}
     line = command_line("check-deals", path, options={"-v": variant, "--alpha": alpha})
-    return Result("check-deals", plan, provenance(line), {"tests": tests, "farthest_off": outliers})
+    verdict = deal_check.verdict(tests, deals.n_deals)
+    tables = {"tests": tests, "farthest_off": outliers}
+    return Result("check-deals", plan, provenance(line), tables, extra={"verdict": verdict}, note=verdict)

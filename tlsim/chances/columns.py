@@ -23,6 +23,9 @@ FIELDS = ("n", "red", "spades", "hearts", "kinds")  # what may be read of a rank
 MIN_DOUBLE_STRAIGHT = 3  # pairs
 _MIN_QUAD_RUN = 2  # quads
 _SIX_PAIRS, _FIVE_PAIRS = 6, 5
+_MOST_CARDS = 20  # of a hand (section 4.1)
+_MOST_STRENGTH = 12 * _MOST_CARDS
+_MOST_LEADS = 2**31 - 1  # they are counted in 32 bits
 _FULL_HAND = 13  # cards of the hands that instant wins are for, where the rules say no more
 
 
@@ -91,6 +94,7 @@ class Column:
     meaning: str
     boolean: bool
     value: pl.Expr  # in states after the last rank
+    most: int = 1  # no hand has more
 
     @property
     def value_type(self) -> type[pl.DataType]:
@@ -98,12 +102,12 @@ class Column:
         return pl.Boolean if self.boolean else pl.Int64
 
 
-def _number(name: str, meaning: str, value: pl.Expr | None = None) -> Column:
+def _number(name: str, meaning: str, value: pl.Expr | None = None, most: int = _MOST_CARDS) -> Column:
     """Return a column of 64 bits, by default the state of its name.
 
     What a question makes of it, as 1000 * legal_leads, must not overflow.
     """
-    return Column(name, meaning, boolean=False, value=_or_state(name, value).cast(pl.Int64))
+    return Column(name, meaning, boolean=False, value=_or_state(name, value).cast(pl.Int64), most=most)
 
 
 def _claim(name: str, meaning: str, value: pl.Expr | None = None) -> Column:
@@ -140,14 +144,16 @@ def columns(rules: Rules, cards: int, deck: Deck = ONE_DECK) -> dict[str, Column
         _number("quads", "ranks held at least four times, 2s included"),
         _number("pair_units", "pairs that the hand splits into: each rank counts cards / 2, rounded down"),
         *_run_columns(rules),
-        _number("strength", "the ranks of its cards added up: 0 for a 3, 1 for a 4, … 12 for a 2"),
+        _number("strength", "the ranks of its cards added up: 0 for a 3, 1 for a 4, … 12 for a 2", most=_MOST_STRENGTH),
         _number("red_cards", "red cards"),
         _number("red_twos", "red 2s"),
         _claim("holds_3s", "holds a 3 of spades"),
         _claim("holds_2h", "holds a 2 of hearts"),
         *_instant_columns(rules, cards),
         *_chop_columns(rules),
-        _number("legal_leads", "plays that may be led, obligations apart: all kinds, all choices of suits"),
+        _number(
+            "legal_leads", "plays that may be led, obligations apart: all kinds, all choices of suits", most=_MOST_LEADS
+        ),
         _number("fewest_plays", "fewest plays that shed the hand when nobody answers"),
     ]
     return {column.name: column for column in all_columns}

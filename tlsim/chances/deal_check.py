@@ -1,13 +1,14 @@
 """Test whether a shuffle is fair: dealt hands against exact odds and uniformity.
 
 Under a fair shuffle every way to deal is as likely, so the mean and the variance of each count below are known exactly.
-Statistics are scaled by them, and are chi-square or normal for many deals. The p-values are corrected for the number of
-tests (Holm 1979): the chance that a fair shuffle fails any of them is at most alpha.
+Statistics are scaled by them, and are chi-square or normal for many deals; where few deals make a difference, their
+distribution is taken. The p-values are corrected for the number of tests (Holm 1979, with weights): the chance that a
+fair shuffle fails any of them is at most alpha. Half of alpha is for the 2s by seat, the first question about an app.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -26,6 +27,8 @@ from tlsim.rules.ruleset import Rules
 
 POWER = 0.9  # with which an effect that is called detectable would have been found
 MIN_DEALS = 30
+_MIN_EXPECTED = 5  # counts in a class of a chi-square statistic
+_TWOS = "2s by seat"
 _N_OUTLIERS = 5  # cards and seats that are shown
 _NONCENTRALITIES = (1e-6, 1e6)  # between which the least that is detectable lies
 
@@ -44,6 +47,7 @@ class FairnessTest:
     scale: float  # relative effect for a noncentrality, or a distance in standard errors, of 1; 0: there is none
     effect: str  # in words, what changes
     tries: int = 1  # cells among which the largest was taken
+    weight: float = 1.0  # share of alpha that it has, beside those of the others
 
     def detectable(self, alpha: float) -> float:
         """Return the least relative effect that is found with probability `POWER` at level `alpha`.
@@ -63,19 +67,36 @@ def check(dealt: DealtHands, rules: Rules, alpha: float) -> tuple[pl.DataFrame, 
     if dealt.n_deals < MIN_DEALS:
         raise InputError(f"a check needs at least {MIN_DEALS} deals, got {dealt.n_deals}")
     groups = _groups(dealt)
-    tests = [*_cards(groups, dealt), _pairs(dealt), *_evenness(dealt), *_events(dealt, rules)]
-    tests += [_serial(groups, dealt), _repeats(dealt)]
-    corrected = holm([test.p for test in tests])
-    rows = [_row(test, p, alpha, len(tests)) for test, p in zip(tests, corrected, strict=True)]
+    tests = [*_cards(groups, dealt), *_by_seat(groups, dealt), _pairs(dealt), *_evenness(dealt)]
+    tests += [*_events(dealt, rules), _serial(groups, dealt), *_succession(dealt), _repeats(dealt)]
+    twos = next(test for test in tests if test.name == _TWOS)
+    tests[tests.index(twos)] = replace(twos, weight=float(len(tests) - 1))  # as much as all others
+    weights = [test.weight for test in tests]
+    corrected = holm([test.p for test in tests], weights)
+    total = sum(weights)
+    rows = [_row(test, p, alpha, alpha * test.weight / total) for test, p in zip(tests, corrected, strict=True)]
     return pl.DataFrame(rows, infer_schema_length=None), _outliers(groups, dealt)
 
 
-def _row(test: FairnessTest, p_corrected: float, alpha: float, n_tests: int) -> dict[str, Any]:
-    """Return a test as a row of the table; the least effect is that at level alpha / number of tests."""
+def verdict(tests: pl.DataFrame, n_deals: int) -> str:
+    """Return in a line what the tests of so many deals say together."""
+    worst = tests.sort("p_corrected", maintain_order=True)
+    if tests["fair"].all():
+        return f"fair as far as {n_deals:,} deals can tell: the least corrected p is {worst['p_corrected'][0]:.2g}"
+    failed = worst.filter(~pl.col("fair")).select("test", "p_corrected").rows()
+    return "not fair: " + ", ".join(f"{name} (corrected p {_p_in_words(p)})" for name, p in failed)
+
+
+def _p_in_words(p: float) -> str:
+    return "below 1e-15" if p < 1e-15 else f"{p:.2g}"
+
+
+def _row(test: FairnessTest, p_corrected: float, alpha: float, alpha_of_test: float) -> dict[str, Any]:
+    """Return a test as a row of the table; the least effect is that at the share of alpha that the test has."""
     effect, words = None, None
     if test.scale:
-        effect = test.detectable(alpha / n_tests)
-        words = f"{100 * effect:.2g} % of {test.effect}"
+        effect = test.detectable(alpha_of_test)
+        words = f"{_percent(effect)} of {test.effect}"
     return {
         "test": test.name,
         "statistic": test.statistic,
@@ -88,17 +109,32 @@ def _row(test: FairnessTest, p_corrected: float, alpha: float, n_tests: int) -> 
     }
 
 
-def holm(p_values: list[float]) -> list[float]:
+def _percent(share: float) -> str:
+    """Return a share in percent with two digits, written out.
+
+    >>> _percent(0.0234), _percent(2.54)
+    ('2.3 %', '250 %')
+    """
+    percent = float(f"{100 * share:.2g}")
+    return f"{percent:,.0f} %" if percent >= 10 else f"{percent:g} %"
+
+
+def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return p-values corrected for their number (Holm 1979, "A simple sequentially rejective multiple test").
 
     The smallest of m is multiplied by m, the next by m - 1, …; none is smaller than one before it, or larger than 1.
+    With weights the one with the smallest p / weight comes first, and is multiplied by the weights that are left over
+    its own.
 
     >>> holm([0.01, 0.5, 0.04])
     [0.03, 0.5, 0.08]
     """
+    shares = weights or [1] * len(p_values)
     corrected, largest = [0.0] * len(p_values), 0.0
-    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[index]))
+    in_order = sorted(range(len(p_values)), key=lambda index: p_values[index] / shares[index])
+    for place, index in enumerate(in_order):
+        left = sum(shares[later] for later in in_order[place:])
+        largest = max(largest, min(1.0, left * p_values[index] / shares[index]))
         corrected[index] = largest
     return corrected
 
@@ -144,12 +180,46 @@ def _cards(groups: Groups, dealt: DealtHands) -> Iterator[FairnessTest]:
     yield _chi2("cards by seat", statistic, df, scale, "the chance of each card")
     z = _z_of_cards(groups, dealt)
     largest = float(np.abs(z).max())
-    p_of_cell = _two_sided(largest)
+    p_of_cell = float(_p_of_counts(seen, n * dealt.decks, p).min())
     n_cells = DECK if groups.shape[1] == 2 else z.size  # what one of two groups has, the other has not
     p_any = -math.expm1(n_cells * math.log1p(-p_of_cell))  # 1 - (1 - p)^cells (Sidak 1967)
     share = float(p[0, 0])
     scale = math.sqrt((1 - share) / (share * n * dealt.decks))
     yield FairnessTest("single cards", largest, None, p_any, scale, "the chance of one card", n_cells)
+
+
+def _p_of_counts(seen: NDArray[np.int64], n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the two-sided p-value of each count out of n, each of them with probability p: twice the smaller tail.
+
+    Copies of a card in two decks go to different places: their number has a little less spread than this.
+    """
+    tails = np.minimum(stats.binom.cdf(seen, n, p), stats.binom.sf(seen - 1, n, p))
+    return np.asarray(np.minimum(1.0, 2 * tails))
+
+
+def _by_seat(groups: Groups, dealt: DealtHands) -> Iterator[FairnessTest]:
+    """Yield whether seats get as many 2s, as strong hands, and as many cards of each rank.
+
+    Every card has a score. Of N cards whose scores have the variance v, a group with the share p gets scores that add
+    up to the variance N^2 v p (1 - p) / (N - 1), and the groups' sums are one less than they are (chi-square). For the
+    ranks, Pearson's statistic of ranks and groups.
+    """
+    n, size, p = len(groups), dealt.deck_size, _shares(groups, dealt)
+    df, share = len(p) - 1, float(p[0])
+    seen = groups.sum(axis=0, dtype=np.int64).reshape(len(p), len(RANKS), len(SUITS)).sum(axis=2)
+    rank = np.arange(len(RANKS))
+    effects = {_TWOS: ((rank == rank[-1]) * 1, "the 2s of one seat"), "strength by seat": (rank, "its strength")}
+    for name, (score, effect) in effects.items():
+        mean, variance = float(score.mean()), float(score.var())
+        off = seen @ score - n * size * p * mean
+        unit = n * size**2 * variance / (size - 1)
+        # One group that is off by a relative effect, to the cost of all others, adds (effect / scale)^2.
+        scale = math.sqrt(unit * (1 - share) / share) / (n * size * mean)
+        yield _chi2(name, float((off**2 / p).sum() / unit), df, scale, effect)
+    expected = n * size / len(RANKS) * p[:, None]
+    statistic = float(((seen - expected) ** 2 / expected).sum() * (size - 1) / size)
+    scale = 1 / math.sqrt(n * size)
+    yield _chi2("ranks by seat", statistic, df * (len(RANKS) - 1), scale, "the chance of each rank")
 
 
 def _chi2(name: str, statistic: float, df: int, scale: float, effect: str) -> FairnessTest:
@@ -182,18 +252,43 @@ def _pairs(dealt: DealtHands) -> FairnessTest:
 
 
 def _evenness(dealt: DealtHands) -> Iterator[FairnessTest]:
-    """Yield whether suits and ranks are spread over hands as they should: sums of squares of their counts."""
+    """Yield whether suits and ranks are spread over hands as they should: sums of squares of their counts.
+
+    Mean and variance of a deal are exact. Of few deals the sum is still as lopsided as Pearson's chi-square of suits
+    and hands, which it is but for its scale: so it has the degrees of freedom of all deals together.
+    """
     by_rank = dealt.held.reshape(dealt.n_deals, dealt.n_seats, len(RANKS), len(SUITS))
-    size = dealt.deck_size
+    n, n_groups = dealt.n_deals, dealt.n_seats + (dealt.n_seats * dealt.cards < dealt.deck_size)
     for name, axis, n_classes in (("suit", 2, len(SUITS)), ("rank", 3, len(RANKS))):
-        squares = (by_rank.sum(axis=axis, dtype=np.int64) ** 2).sum(axis=(1, 2))
-        mean = dealt.cards / n_classes
-        variance = mean * (1 - 1 / n_classes) * (size - dealt.cards) / (size - 1)  # hypergeometric
-        expected = dealt.n_seats * n_classes * (mean**2 + variance)
-        se = float(squares.std(ddof=1)) / math.sqrt(len(squares))
-        z = (float(squares.mean()) - expected) / se if se > 0 else 0.0
+        squares = float((by_rank.sum(axis=axis, dtype=np.int64) ** 2).sum())
+        mean, variance = _moments_of_squares(dealt.n_seats, dealt.cards, n_classes, dealt.deck_size)
+        z = (squares - n * mean) / math.sqrt(n * variance)
+        df = n * (n_groups - 1) * (n_classes - 1)
+        chi2 = df + z * math.sqrt(2 * df)
+        p = min(1.0, 2 * min(float(stats.chi2.cdf(chi2, df)), float(stats.chi2.sf(chi2, df))))
         effect = f"the mean square of cards by {name}"
-        yield FairnessTest(f"{name}s", z, None, _two_sided(z), se / expected, effect)
+        yield FairnessTest(f"{name}s", z, None, p, math.sqrt(variance / n) / mean, effect)
+
+
+def _moments_of_squares(seats: int, cards: int, classes: int, size: int) -> tuple[float, float]:
+    """Return mean and variance of the sum of the squared numbers of cards of each class in each hand of a deal.
+
+    The expected product of falling factorials of the numbers, k cards in all, is the product of those of the hands'
+    sizes and of the classes' sizes over that of the deck. A square is x (x - 1) + x, and the x add up to what is dealt.
+    """
+    of_class = size // classes
+
+    def expected(hands: Sequence[int], of_classes: Sequence[int]) -> float:
+        """Return it for so many cards of one hand and of another, and of one class and of another."""
+        ways = [math.perm(cards, k) for k in hands] + [math.perm(of_class, k) for k in of_classes]
+        return math.prod(ways) / math.perm(size, sum(hands))
+
+    of_cell = expected([2], [2])
+    squared = expected([4], [4]) + 4 * expected([3], [3]) + 2 * of_cell
+    products = (classes - 1) * expected([4], [2, 2]) + (seats - 1) * expected([2, 2], [4])
+    products += (seats - 1) * (classes - 1) * expected([2, 2], [2, 2])
+    cells = seats * classes
+    return cells * of_cell + seats * cards, cells * (squared + products) - (cells * of_cell) ** 2
 
 
 def _two_sided(z: float) -> float:
@@ -240,6 +335,23 @@ def _serial(groups: Groups, dealt: DealtHands) -> FairnessTest:
     return _chi2("serial dependence", statistic, (len(p) - 1) ** 2, scale, "the chance to go from seat to seat")
 
 
+def _succession(dealt: DealtHands) -> Iterator[FairnessTest]:
+    """Yield whether the 3S goes on from its seat to any other alike, if there are deals enough.
+
+    Of deals where one seat alone holds it, the next one of the kind follows by some seats to the left. Seats are alike,
+    so that these steps are independent, and as likely each.
+    """
+    holds = dealt.held[:, :, 0] > 0
+    holders = holds[holds.sum(axis=1) == 1].argmax(axis=1)
+    steps, seats = (holders[1:] - holders[:-1]) % dealt.n_seats, dealt.n_seats
+    expected = len(steps) / seats
+    if expected >= _MIN_EXPECTED:
+        seen = np.bincount(steps, minlength=seats)
+        scale = math.sqrt((seats - 1) / len(steps))
+        statistic = float(((seen - expected) ** 2 / expected).sum())
+        yield _chi2("succession of the 3S", statistic, seats - 1, scale, "the chance of one step")
+
+
 def _repeats(dealt: DealtHands) -> FairnessTest:
     """Return whether a deal comes twice, which a fair shuffle never does in a lifetime."""
     n_repeated = dealt.n_deals - len({deal.tobytes() for deal in dealt.held})
@@ -253,7 +365,7 @@ def _outliers(groups: Groups, dealt: DealtHands) -> pl.DataFrame:
     rows = []
     for flat in np.argsort(-np.abs(z), axis=None)[:_N_OUTLIERS]:
         group, card = (int(i) for i in np.unravel_index(flat, z.shape))
-        seat = f"seat {group}" if group < dealt.n_seats else "undealt"
+        seat = dealt.seat_name(group) if group < dealt.n_seats else "undealt"
         expected = len(groups) * dealt.decks * float(p[group])
         row: dict[str, Any] = {"card": names(1 << card)[0], "at": seat, "seen": int(seen[group, card])}
         rows.append(row | {"expected": round(expected, 1), "z": float(z[group, card])})

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tlsim.chances.columns import RANK_NAMES, Column, Deck
+from tlsim.chances.sql_limits import bounds, check_text
 from tlsim.errors import InputError, nearest
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
@@ -31,7 +32,10 @@ _MIRRORED = {"Eq": "Eq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
 _COMPARED = (*_COMPARISONS, "NotEq")
 _LOGICAL = ("And", "LogicalAnd", "Or", "LogicalOr", "Xor")
 _ARITHMETIC = ("Plus", "Minus", "Multiply")
-_OF_NUMBERS = ("Abs", "MaxHorizontal", "MinHorizontal", "Sql.Binary.Mul", "Sql.Binary.Rem")
+_OF_NUMBERS = (
+    *("Abs", "MaxHorizontal", "MinHorizontal"),
+    *(f"Sql.Binary.{operation}" for operation in ("Plus", "Minus", "Mul", "Rem")),
+)
 _NUMBERS = ("Dyn.Int", "Dyn.Float", "Scalar.Decimal", "Scalar.Int32", "Scalar.Int64")
 _TRUE_OR_FALSE = "Scalar.Boolean"
 _ALLOWED = "comparisons, and, or, not, in, between, case, + - * % and abs"
@@ -71,10 +75,17 @@ def _checked(text: str, columns: Columns) -> pl.Expr:
     if column is not None:
         expression, is_claim = pl.col(column.name), column.boolean
     else:
+        check_text(text)
         try:
             expression = pl.sql_expr(text)
-            is_claim = _is_claim(_tree(expression), columns)
-        except (pl.exceptions.PolarsError, RecursionError) as error:
+            tree = _tree(expression)
+            is_claim = _is_claim(tree, columns)
+            bounds(tree, columns)
+        except RecursionError:
+            raise InputError("not an SQL expression that can be read: it has too many terms") from None
+        except pl.exceptions.PolarsError as error:
+            raise InputError(f"not an SQL expression: {_first_line(error)}") from None
+        except pl.exceptions.PanicException as error:
             raise InputError(f"not an SQL expression: {_first_line(error)}") from None
     names = expression.meta.root_names()
     if not names:
@@ -118,7 +129,10 @@ def _is_claim(node: Node, columns: Columns) -> bool:
         return _is_claim_of_two(inner, columns)
     if kind == "Ternary":
         _all_claims([inner["predicate"]], columns)
-        claims = [_is_claim(inner[branch], columns) for branch in ("truthy", "falsy")]
+        is_claim = _is_claim(inner["truthy"], columns)
+        if _path(inner["falsy"]) == "Literal.Scalar.Null.Null":
+            raise InputError("case needs an else: without it there is no value")
+        claims = [is_claim, _is_claim(inner["falsy"], columns)]
         _check_alike(claims, claims[0])
         return claims[0]
     if kind == "Cast" and _path(inner["dtype"]) in ("Literal.Int32", "Literal.Int64"):

@@ -76,13 +76,13 @@ def odds(events: tuple[str, ...], plot: Path | None, form: str, **options: Any) 
 @variant_option
 @format_option(*FORMATS)
 def check_deals(file: Path, alpha: float, variant: str, form: str) -> int:
-    """Test the hands that an app has dealt: does every seat get every card as often, do cards come together as often,
-    are suits and ranks spread by chance, are instant wins as frequent as the exact odds say, is a deal independent of
-    the one before?
+    """Test the hands that an app has dealt: does every seat get every card as often, and as many 2s, do cards come
+    together as often, are suits and ranks spread by chance, are instant wins as frequent as the exact odds say, is a
+    deal independent of the one before?
 
-    FILE has transcripts as of replay --format jsonl, or CSV: a row a deal and a column a seat, with the cards of the
-    seat in each cell; or columns deal, seat and cards. "detectable" is the relative effect that a test would have found
-    nine times in ten. Exit code 1: the shuffle is not fair.
+    FILE (- for standard input) has transcripts as of replay --format jsonl, or CSV: a row a deal and a column a seat,
+    with the cards of the seat in each cell; or columns deal, seat and cards; or deal, seat and card. "detectable" is
+    the relative effect that a test would have found nine times in ten. Exit code 1: the shuffle is not fair.
     """
     result = tlsim.check_deals(file, variant=variant, alpha=alpha)
     emit(result, form)
