@@ -241,7 +241,7 @@ def play_match(rules: Rules, deals: Sequence[Sequence[Cards]], dealer: int, choo
     return played
 
 
-# ---------------------------------------------------------------------------------- the two players (PERFORMANCE.md)
+# ------------------------------------------------------------------------------------------------ the two policies
 
 
 def choices(position: Position) -> list[Cards]:
@@ -250,7 +250,7 @@ def choices(position: Position) -> list[Cards]:
 
 
 def lowest(rules: Rules, position: Position) -> Cards:
-    """Return what the player `lowest` does: PERFORMANCE.md, "The two players, exactly".
+    """Return what the policy `lowest` plays, as the header of `tlsim/engine/policies/lowest.py` says.
 
     Plays that this leaves equal (two decks with `kickers`: 5S 5D 5H and 5C 5C 5H): the smallest sorted tuple of card
     numbers, compared from the lowest card up.

@@ -17,7 +17,8 @@ WITH_EXAMPLES = [
 
 
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
-def test_examples(module: str) -> None:
+def test_examples(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     failures, examples = doctest.testmod(importlib.import_module(module))
     assert examples > 0, f"{module} has examples that doctest does not see"
     assert failures == 0

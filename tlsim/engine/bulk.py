@@ -49,7 +49,7 @@ _WITH_BIT = tuple(sum(15 << 4 * rank for rank in range(_N_RANKS) if rank >> bit 
 
 
 def features(rules: Rules) -> dict[str, list[tuple[int, ...]]]:
-    """Return what is asked of a hand for each feature, named as the states of `tlsim.chances.columns`."""
+    """Return what is asked of a hand for each feature, named as the states of `tlsim.chances.steps`."""
     straight, double, quad = (
         FULL if twos else NO_TWOS for twos in (rules.straight_twos, rules.double_straight_twos, rules.quad_twos)
     )
