@@ -301,3 +301,19 @@ def test_what_fails_while_a_function_is_bound_is_not_lost() -> None:
     with pytest.raises(KeyboardInterrupt):
         tlsim.replay(deal=0, seed=1)
     assert not calls._FAILED
+
+
+def test_a_python_policy_is_in_a_python_file(tmp_path: Path) -> None:
+    (tmp_path / "bot.csv").write_text("a,b\n")
+    with pytest.raises(InputError, match=r"must be in a file that ends in \.py, got .*bot\.csv"):
+        parse_policy(f"python:{tmp_path / 'bot.csv'}:choose")
+
+
+def test_what_a_python_policy_raises_reaches_the_terminal_without_escapes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bot.py"
+    file.write_text("def choose(rules, view, stream):\n    raise ValueError('\\x1b[31mno')\n")
+    with pytest.raises(PlayFault):
+        tlsim.simulate(policies=f"python:{file}:choose", deals=1, seed=1)
+    assert capsys.readouterr().err == "choose: ValueError: \\x1b[31mno\n"

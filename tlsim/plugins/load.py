@@ -27,7 +27,7 @@ from tlsim.engine.policies import BUILTIN, BY_ADDRESS, BY_C_ADDRESS, Policy
 from tlsim.engine.rng import STREAM
 from tlsim.engine.table import PLAY_HAND
 from tlsim.engine.view import C_SIGNATURE, IN_REGISTERS, MAX_PARAMS, PARAMS, SIGNATURES, VIEW
-from tlsim.errors import InputError, first_line, nearest
+from tlsim.errors import InputError, first_line, nearest, printable
 from tlsim.plugins.compiled import Called, Contract, compiled_policy
 from tlsim.rules.ruleset import RULES
 
@@ -139,6 +139,8 @@ def _load_module(path: Path) -> ModuleType:
 
     It must be in `sys.modules` before it runs, or the cache of compiled code does not find it.
     """
+    if path.suffix != ".py":
+        raise InputError(f"a policy in Python must be in a file that ends in .py, got {path}")
     if not path.is_file():
         raise InputError(f"no such file: {path}")
     key = hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:16]
@@ -243,7 +245,8 @@ class _Uncompiled:
             arguments = self.record(rules, RULES), self.record(view, VIEW), self.record(stream, STREAM)
             return int(self.function(*arguments, *map(float, values)))
         except Exception as error:
-            sys.stderr.write(f"{self.function.__name__}: {type(error).__name__}: {first_line(error)}\n")
+            what = f"{self.function.__name__}: {type(error).__name__}: {first_line(error)}"
+            sys.stderr.write(f"{printable(what)}\n")
             return POLICY_RAISED
 
 
