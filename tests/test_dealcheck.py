@@ -19,7 +19,7 @@ import tlsim
 from tlsim.chances.deal_check import _moments_of_squares, check, holm
 from tlsim.chances.deal_files import DealtHands, read
 from tlsim.cli import main
-from tlsim.engine.bulk import Deals
+from tlsim.engine.bulk import SampledDeals
 from tlsim.errors import InputError
 from tlsim.rules.cards import mask, names, parse_hand
 from tlsim.rules.variantfiles import parse_variant
@@ -30,7 +30,7 @@ Deck = list[int]
 
 
 def fair(decks: int, players: int, cards: int, n: int, seed: int) -> DealtHands:
-    hands = Deals(decks, players, cards, seed).hands(0, n)
+    hands = SampledDeals(decks, players, cards, seed).hands(0, n)
     held = ((hands[:, :, None] >> np.arange(52)) & 1).sum(axis=0).astype(np.int8)
     return DealtHands(held.reshape(n, players, 52), cards, decks)
 

@@ -16,7 +16,7 @@ from tlsim.chances.columns import Deck, columns
 from tlsim.chances.exact_hands import joint
 from tlsim.chances.sample import CLAIM_PREFIXES
 from tlsim.chances.steps import states
-from tlsim.engine.bulk import Deals, features, fill
+from tlsim.engine.bulk import SampledDeals, features, fill
 from tlsim.rules.variantfiles import parse_variant
 
 VARIANTS = [
@@ -65,7 +65,7 @@ def test_features_are_the_states_of_the_count() -> None:
 def test_dealt_hands(decks: int, players: int, cards: int) -> None:
     """Every hand has its cards, no card is dealt too often, and cards and pairs come as often as they should."""
     n = 20_000
-    hands = Deals(decks, players, cards, 5).hands(0, n)
+    hands = SampledDeals(decks, players, cards, 5).hands(0, n)
     bits = (hands[:, :, None] >> np.arange(52)) & 1
     copies = bits.sum(axis=0)
     assert (hands[1] & ~hands[0] == 0).all()
@@ -84,10 +84,10 @@ def test_dealt_hands(decks: int, players: int, cards: int) -> None:
 
 
 def test_deals_are_keyed() -> None:
-    deals = Deals(2, 3, 17, 9)
+    deals = SampledDeals(2, 3, 17, 9)
     whole = deals.hands(0, 100)
     assert np.array_equal(whole[:, 3 * 40 : 3 * 60], deals.hands(40, 60))
-    assert not np.array_equal(whole, Deals(2, 3, 17, 10).hands(0, 100))
+    assert not np.array_equal(whole, SampledDeals(2, 3, 17, 10).hands(0, 100))
 
 
 @pytest.mark.parametrize(("decks", "cards"), [(1, 13), (2, 20)])
@@ -97,7 +97,7 @@ def test_hands_that_hold_something(decks: int, cards: int) -> None:
     numbers = np.full((2, 13), -1)
     numbers[:, 12] = [4, 3]
     numbers[:, 0] = 1
-    hands = Deals(decks, 1, cards, 3, numbers, np.array([0.25, 0.75])).hands(0, n)
+    hands = SampledDeals(decks, 1, cards, 3, numbers, np.array([0.25, 0.75])).hands(0, n)
     twos, threes, red, ranks = fill(["twos", "threes", "red_cards", "ranks"], rules, hands)
     assert set(twos) == {3, 4}
     assert (threes == 1).all()
@@ -117,7 +117,7 @@ def test_all_sets_are_as_likely() -> None:
     numbers = np.full((1, 13), 0)
     numbers[0, 5] = 3
     numbers[0, 7] = -1
-    hands = Deals(2, 1, 5, 3, numbers, np.ones(1)).hands(0, 80_000)
+    hands = SampledDeals(2, 1, 5, 3, numbers, np.ones(1)).hands(0, 80_000)
     codes, times = np.unique(16 * (hands[0] >> 28) + (hands[1] >> 28), return_counts=True)
     sets = {tuple(sorted(cards)) for cards in combinations([0, 0, 1, 1, 2, 2, 3, 3], 2)}
     assert len(codes) == len(sets) == 10
@@ -130,9 +130,11 @@ def test_without_compiling() -> None:
     """The kernels run as plain Python, too, and fill the same."""
     code = """
 import numpy as np
-from tlsim.engine.bulk import Deals, features, fill
+from tlsim.engine.bulk import SampledDeals, features, fill
 from tlsim.rules.ruleset import Rules
-for deals in (Deals(1, 4, 13, 1), Deals(2, 5, 20, 1), Deals(1, 1, 13, 1, np.array([[-1] * 12 + [4]]), np.ones(1))):
+four_twos = np.array([[-1] * 12 + [4]])
+samples = SampledDeals(1, 4, 13, 1), SampledDeals(2, 5, 20, 1), SampledDeals(1, 1, 13, 1, four_twos, np.ones(1))
+for deals in samples:
     hands = deals.hands(0, 10)
     print(hands.tolist(), fill(list(features(Rules())), Rules(), hands).tolist())
 """

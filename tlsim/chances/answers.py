@@ -22,7 +22,7 @@ from tlsim.chances.columns import Deck
 from tlsim.chances.exact_hands import WEIGHT
 from tlsim.chances.sample import LowestCard, Question, Sample, tallies
 from tlsim.chances.sql import Condition
-from tlsim.engine.bulk import Deals
+from tlsim.engine.bulk import SampledDeals
 from tlsim.errors import OutOfReach
 from tlsim.rules.ruleset import Rules, deal_of, player_counts
 from tlsim.stats import estimate
@@ -256,7 +256,7 @@ def _samples(asks: Sequence[Ask]) -> list[Sample]:
         first = asks[numbers[0]]
         setting = first.setting
         players = max(asks[number].question.players or 1 for number in numbers)
-        deals = Deals(setting.deck.decks, players, setting.cards, setting.seed)
+        deals = SampledDeals(setting.deck.decks, players, setting.cards, setting.seed)
         if first.condition:
             deals = replace(deals, numbers=first.condition.numbers, chances=first.condition.chances)
         questions = {str(number): asks[number].question for number in numbers}

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tlsim.chances.columns import Deck, columns
-from tlsim.engine.bulk import Deals, fill
+from tlsim.engine.bulk import SampledDeals, fill
 from tlsim.rules.ruleset import MAX_PLAYERS, Rules
 
 BLOCK = 1 << 16  # hands of a block: some MB of columns; deals of a round
@@ -77,7 +77,7 @@ class Sample:
 
     questions: Mapping[str, Question | LowestCard]
     rules: Rules
-    deals: Deals
+    deals: SampledDeals
     n: int
 
 

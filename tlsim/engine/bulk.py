@@ -28,8 +28,8 @@ from tlsim.rules.ruleset import MAX_PLAYERS, Rules
 COUNT, RANKS_HELD, PAIR_UNITS, CARDS, STRENGTH, HOLDS_ANY, HOLDS_ALL, LONGEST, FEWEST, OF_A_RANK, RUNS = range(11)
 QUESTION = np.dtype((np.record, [(name, "i8") for name in ("into", "kind", "least", "cards", "shortest", "longest")]))
 
-Table: TypeAlias = np.record
-"""The hands of a deal, a record of dtype `TABLE`."""
+DealRecord: TypeAlias = np.record
+"""The hands of a deal, a record of dtype `DEAL_RECORD`."""
 Question: TypeAlias = np.record
 """What is asked of hands, a record of dtype `QUESTION`."""
 Masks: TypeAlias = NDArray[np.int64]
@@ -37,7 +37,7 @@ Masks: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]
 """Numbers of 32 bits, one a hand in the last axis."""
 
-TABLE = np.dtype(
+DEAL_RECORD = np.dtype(
     (np.record, [("deal_stream", STREAM), ("hands", "i8", (MAX_PLAYERS,)), ("twice", "i8", (MAX_PLAYERS,))])
 )
 
@@ -133,7 +133,7 @@ def _draw_cards(stream: Stream, first: Mask, second: Mask, n: int) -> Copies:
 
 
 @function
-def _deal_any(table: Table, decks: int, players: int, cards: int) -> None:
+def _deal_any(table: DealRecord, decks: int, players: int, cards: int) -> None:
     """Deal hands of any size."""
     first, second = FULL, FULL * (decks - 1)  # no second copies with one deck
     for seat in range(players):
@@ -144,7 +144,7 @@ def _deal_any(table: Table, decks: int, players: int, cards: int) -> None:
 
 
 @function
-def _deal_with(table: Table, decks: int, cards: int, numbers: NDArray[np.int64]) -> None:
+def _deal_with(table: DealRecord, decks: int, cards: int, numbers: NDArray[np.int64]) -> None:
     """Deal one hand that holds `numbers[rank]` cards of each rank, where that is not -1.
 
     With one deck `decks - 1` leaves no second copies.
@@ -370,7 +370,7 @@ KERNELS = [_deal, _fill]
 
 
 @dataclass(frozen=True)
-class Deals:
+class SampledDeals:
     """What is dealt: one hand, or the hands of a table; for one hand what it must hold, if anything.
 
     `numbers` has the allowed numbers of cards of each rank, a row a case, -1 for any; `chances` the chance of each row
@@ -392,7 +392,7 @@ class Deals:
         hands = np.empty((2, (stop - start) * self.players), np.int64)
         numbers = np.zeros((0, _N_RANKS), np.int64) if self.numbers is None else self.numbers
         up_to = np.zeros(0) if self.chances is None else np.cumsum(self.chances)
-        table, key = np.zeros(1, TABLE).view(np.recarray), (np.uint64(self.seed % 2**64), start)
+        table, key = np.zeros(1, DEAL_RECORD).view(np.recarray), (np.uint64(self.seed % 2**64), start)
         _deal(table, key, (self.decks, self.players, self.cards), numbers, up_to, hands)
         return hands
 
@@ -412,4 +412,4 @@ def fill(names: Sequence[str], rules: Rules, hands: NDArray[np.int64]) -> NDArra
 
 def warm_up() -> None:
     """Compile the kernels, or load them from the cache."""
-    fill(["twos"], Rules(), Deals(1, 1, 13, 0).hands(0, 1))
+    fill(["twos"], Rules(), SampledDeals(1, 1, 13, 0).hands(0, 1))
