@@ -310,7 +310,7 @@ def markdown(rows: Sequence[Comparison], skipped: Sequence[str], about: dict[str
     lines = ["| " + " | ".join(head) + " |", "|---|---|--:|---|--:|--:|--:|"]
     for row in rows:
         ratios = row.ratios
-        spread = f"{ratio(min(ratios))} … {ratio(max(ratios))}"
+        spread = f"{ratio(min(ratios))} to {ratio(max(ratios))}"
         rates = [figures(median(rates)) for rates in (row.rates, row.other_rates)]
         cells = [row.what, row.against, f"**{ratio(median(ratios))}**", spread, str(len(ratios)), *rates]
         lines.append("| " + " | ".join(cells) + " |")

@@ -67,7 +67,7 @@ def table(found: dict[int, list[Run]]) -> str:
         each = [1e6 * one.seconds / deals for one in runs]
         first = first or median(each)
         peak = max(one.peak for one in runs) / 1e6
-        spread = f"{min(each):.3f} … {max(each):.3f}"
+        spread = f"{min(each):.3f} to {max(each):.3f}"
         lines.append(f"| {deals:,} | {median(each):.3f} | {spread} | {median(each) / first:.2f} | {peak:.0f} |")
     return "\n".join(lines)
 

@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tlsim.engine.cache import CACHE_FOLDER, is_compiled
 from tlsim.engine.policies import Policy, lowest, random
 from tlsim.errors import InputError, PlayFault
 from tlsim.play import runner
+from tlsim.play.bounds import largest_metric
 from tlsim.play.plan import Plan
 from tlsim.play.runner import Runner, blocks, kernels
 from tlsim.plugins.load import compile_function, parse_policies
@@ -161,6 +163,53 @@ def test_a_fault_stops_the_run_and_says_where(body: str, message: str) -> None:
 def test_bad_plans(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         plan_of("lowest", **changes)
+
+
+@pytest.mark.parametrize(
+    ("players", "n_policies", "match", "most"),
+    [
+        (4, 1, None, 213_188_148_041_206),
+        (8, 8, None, 8_196),  # 340,000 passed 2^63: 40,320 seatings of hands of 130 decisions
+        (8, 8, 1, 8_040),  # and shares of being ahead did so at 23,180
+        (8, 8, 1000, 0),
+    ],
+)
+def test_plans_whose_sums_would_pass_64_bits(players: int, n_policies: int, match: int | None, most: int) -> None:
+    played: Any = lowest.choose
+    distinct = [compile_function(f"p{k}", played.py_func) for k in range(n_policies)]
+    seats = tuple((distinct * players)[:players])
+    rules = parse_variant("viet-cong" if players > 4 else "southern")
+    plan = Plan(rules, players, seats, most + 1, 1, match)
+    with pytest.raises(
+        InputError, match=f"seatings must be at most {most:,}, so that sums of squares fit 64 bits, got"
+    ):
+        plan.check_sums()
+    if most:
+        replace(plan, deals=most).check_sums()
+
+
+@pytest.mark.parametrize(("variant", "players"), every_table())
+def test_the_bound_of_the_metrics_of_a_deal(variant: str, players: int) -> None:
+    for policies in (["lowest"], ["random"], (["random", "lowest"] * 4)[:players]):
+        plan = plan_of(*policies, variant=variant, players=players)
+        most_seats = max(map(plan.policies.count, plan.policies))
+        most = largest_metric(plan.rules, players, most_seats) * len(plan.seatings)
+        run = Runner(plan)
+        for deal in range(20):
+            assert abs(run.play(deal, deal + 1).tally[0]).max() <= most
+
+
+def test_payoffs_of_all_seats_are_by_rule_and_three_deals_that_agree_are_not() -> None:
+    plan = plan_of("lowest", deals=3)
+    rows = {(row["policy"], row["metric"]): row for row in tables(plan, tally_of(plan))["policies"].to_dicts()}
+    assert rows["lowest", "payoff"]["method"] == rows["lowest", "first_out"]["method"] == "by rule"
+    place = rows["lowest", "place"]  # no instant win in three deals: 2.5 each, 3.25 after one
+    assert (place["estimate"], place["low"], place["method"]) == (2.5, 2.5, "instant wins")
+    assert place["high"] == pytest.approx(2.5 + 0.75 * (1 - 0.025 ** (1 / 3)))
+    plain = plan_of("lowest", variant=PLAIN, deals=3)
+    place = tables(plain, tally_of(plain))["policies"].to_dicts()[1]
+    assert (place["estimate"], place["method"]) == (2.5, "by rule")
+    assert tables(plain, tally_of(plain))["instant_wins"].to_dicts()[-1]["method"] == "by rule"
 
 
 _SAME_BITS = """

@@ -1,12 +1,14 @@
 """Matches: kernels against the slow twin, their tally against loops over hands, the tables, and the command line."""
 
 import json
+import operator
 import os
 import random
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby, pairwise
+from operator import floordiv
 from typing import Any
 
 import naive_hand
@@ -21,7 +23,8 @@ from tlsim.cli import main
 from tlsim.cli.progress import ProgressLine
 from tlsim.errors import InputError, PlayFault
 from tlsim.play import matches, runner
-from tlsim.play.matches import MatchRunner, most_payoff
+from tlsim.play.bounds import ONE, largest_metric_of_match, most_payoff
+from tlsim.play.matches import MatchRunner
 from tlsim.play.plan import MAX_MATCH, Plan
 from tlsim.play.runner import Runner
 from tlsim.play.transcript import replay
@@ -154,12 +157,16 @@ def metrics_of(plan: Plan, rows: Any) -> list[int]:
                 found[matches.AGAIN] += again
             groups = [[seat for seat in range(plan.players) if seats[seat] == p] for p in range(where.n_policies)]
             for g, group in enumerate([*groups, [played[0]["leader"]], [won[0]]]):
-                ahead = sum(totals[seat] == max(totals) for seat in group) * matches.ONE // totals.count(max(totals))
+                ahead = sum(totals[seat] == max(totals) for seat in group) * ONE // totals.count(max(totals))
                 found[at + 8 + 2 * g : at + 10 + 2 * g] += [sum(totals[seat] for seat in group), ahead]
         found[where.hands_at + (max(streaks) - 1) * where.stride + 7] += 1
-        up = [sum(totals[s] > 0 for s in range(plan.players) if seats[s] == p) for p in range(where.n_policies)]
         first, second = sorted(totals)[:-3:-1]
-        found[: where.hands_at] += [0, max(streaks), first - second, *up]
+        found[: matches.POLICIES_AT] += [0, max(streaks), first - second]
+        for p in range(where.n_policies):
+            mine = [totals[seat] for seat in range(plan.players) if seats[seat] == p]
+            rest, times = (sum(part(total * total, where.most) for total in mine) for part in (operator.mod, floordiv))
+            ends = [sum(total > 0 for total in mine), sum(mine), rest, times, sum(mine)]
+            found[where.policy_at(p) : where.policy_at(p + 1)] += ends
     return [int(value) for value in found]
 
 
@@ -293,6 +300,49 @@ def test_money_is_that_of_the_matches() -> None:
     assert money["above_0"] == (mine > 0).mean()
 
 
+def test_the_error_of_the_deviation_is_by_match() -> None:
+    plan = plan_of("lowest", "random", "random", variant="mien-nam", players=3, deals=300, match=4)
+    rows = MatchRunner(plan).play(0, 300, keep=True).rows
+    assert rows is not None
+    totals = rows["payoffs"].reshape(300, 3, 4, -1)[..., :3].sum(2) / 2  # by match, seating and seat
+    of_random = totals[:, np.array(plan.seatings) == 1]
+    by_match = ((of_random - of_random.mean()) ** 2).sum(1)
+    money = match_tables.tables(plan, tally_of(plan, 2))["money"].to_dicts()
+    (row,) = (row for row in money if (row["policy"], row["metric"]) == ("random", "deviation"))
+    assert row["estimate"] == pytest.approx(of_random.std())
+    assert row["se"] == pytest.approx(by_match.std(ddof=1) / np.sqrt(300) / 6 / (2 * of_random.std()))
+
+
+@pytest.mark.parametrize(
+    ("policies", "players"),
+    [(["lowest"], 4), (["lowest", "random"], 2), (["lowest", "random", "random"], 3), (["random", "lowest"] * 2, 4)],
+)
+def test_the_bound_of_the_metrics_of_a_match(policies: list[str], players: int) -> None:
+    for variant in ("southern", "mien-nam", "dem-la"):
+        plan = plan_of(*policies, variant=variant, players=players, match=3)
+        most_seats = max(map(plan.policies.count, plan.policies))
+        most = largest_metric_of_match(plan.rules, players, most_seats, 3) * len(plan.seatings)
+        for number in range(100):
+            tally = MatchRunner(plan).play(number, number + 1).tally
+            assert abs(tally[0]).max() <= most
+            assert abs(tally[1:]).max() <= most**2
+
+
+def test_what_the_rules_fix_has_no_interval_and_chance_has() -> None:
+    """Three matches, of which none has an instant win, know little; that payoffs add up to 0 needs no match."""
+    tables = tlsim.simulate("mien-nam", deals=3, seed=1, match=2).tables
+    money = {row["metric"]: row for row in tables["money"].to_dicts()}
+    assert (money["payoff"]["method"], money["payoff"]["low"], money["payoff"]["high"]) == ("by rule", 0, 0)
+    assert (money["ahead"]["method"], money["ahead"]["estimate"]) == ("by rule", 0.25)
+    anyone = tables["instant_wins"].to_dicts()[-1]
+    assert (anyone["estimate"], anyone["low"]) == (0, 0)
+    assert anyone["high"] > 0.3
+    alone = {
+        row["metric"]: row for row in tlsim.simulate("southern", deals=500, seed=1, match=1).tables["match"].to_dicts()
+    }
+    assert alone["longest_streak"]["method"] == "by rule"
+
+
 # ------------------------------------------------------------------------------------------------ the command line
 
 
@@ -308,7 +358,9 @@ WRONG = {
     "simulate --match": "requires an argument",
     "simulate -n 0 --match 3": "matches must be from 1 to 333,333,333,333,333, got 0",
     "simulate -n 1e15 --match 3": "matches must be from 1 to 333,333,333,333,333, got 1000000000000000",
-    "simulate -n 1e12 --match 100 -p lowest -p random --players 2": "matches of 200 hands in all their seatings",
+    "simulate -n 1e12 --match 100 -p lowest -p random --players 2": (
+        "matches of 100 hands in 2 seatings must be at most 73,528,157,181, so that sums of squares fit 64 bits"
+    ),
     "replay --match 0": "match must be from 1 to 1000 hands, got 0",
     "replay --match 3 --deal 5:5": "count from 0",
 }  # fmt: skip

@@ -23,7 +23,7 @@ from tlsim.play.transcript import Hand, replay
 from tlsim.plugins.load import parse_policies
 from tlsim.rules.cards import names, parse_hand
 from tlsim.rules.variantfiles import parse_variant
-from tlsim.stats import estimate
+from tlsim.stats import intervals
 
 QUIET = "instant_wins=none,opening_instant_wins=none"  # small hands may be of one colour
 QUAD_3, QUAD_4 = "3S 3C 3D 3H", "4S 4C 4D 4H"
@@ -177,11 +177,11 @@ def test_every_coefficient_of_students_t() -> None:
     """
     v = 100
     for level, error in [(0.02, 3e-14), (0.5, 6e-14), (0.9, 1e-12), (0.99, 1e-11), (0.999, 1e-10)]:
-        z = estimate.normal_quantile(level)
+        z = intervals.normal_quantile(level)
         y = z * z
         fifth = z * (27 * y**5 + 339 * y**4 + 930 * y**3 - 1782 * y**2 - 765 * y + 17955) / 368640
         exact = float(stdtrit(v, (1 + level) / 2))
-        assert estimate.t_quantile(level, v + 1) + fifth / v**5 == pytest.approx(exact, rel=error, abs=0), level
+        assert intervals.t_quantile(level, v + 1) + fifth / v**5 == pytest.approx(exact, rel=error, abs=0), level
 
 
 def test_comparisons_mirrored() -> None:

@@ -90,6 +90,7 @@ def simulate(
     """
     check_progress(progress)
     plan = make_plan(variant, policies, deals=deals, seed=seed, players=players, match=match, trade=trade)
+    plan.check_sums()
     run = _Run(plan, variant, check_level(level), check_threads(threads))
     _announce_compiling(plan, shown=False)
     _game_of(plan).load(plan)  # so that the time is that of the hands

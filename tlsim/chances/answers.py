@@ -271,7 +271,7 @@ def _rows(ask: Ask, exact: Exact, seen: Counter[int]) -> Iterable[TableRow]:
     """Yield the rows of a question: keys, exact value, estimate, z, and what share of the dealt hands counted."""
     if ask.mean is not None:
         total, squares = (sum(value**power * times for value, times in seen.items()) for power in (1, 2))
-        row = estimate.mean(total, squares, seen.total(), ask.setting.level)
+        row = estimate.Sums(total, squares, seen.total()).mean(ask.setting.level)
         yield ask.keys | exact_keys(ask.mean) | row | {"z": _z(row["estimate"], ask.mean, row["se"])}
         return
     possible = () if isinstance(exact, str) else exact

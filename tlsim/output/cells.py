@@ -14,12 +14,12 @@ import polars as pl
 
 from tlsim.errors import printable
 from tlsim.rules.cards import RANKS, SUITS, SYMBOLS
-from tlsim.stats.estimate import COLUMNS
+from tlsim.stats.estimate import COLUMNS, METHODS_OF_SHARES
 
 Row = Mapping[str, Any]
 ESTIMATE = COLUMNS
 
-# Metrics that are shares whatever their method, also where all units are equal.
+# Metrics that are shares whatever their method, also where the rules fix them.
 SHARES = (
     "first_out leader_first_out instant_win first_out_again again longest ahead above_0 first_leader_ahead"
     " first_winner_ahead"
@@ -109,33 +109,41 @@ def _percent(share: float) -> str:
 
 def is_share(row: Row) -> bool:
     """Return whether the estimate of a row is a share, to be read in percent."""
-    return row["method"] in ("wilson", "share") or row.get("metric") in SHARES
+    return row["method"] in METHODS_OF_SHARES or row.get("metric") in SHARES
 
 
 def with_interval(row: Row) -> str:
-    """Return the estimate of a row with its interval: `35.12 % ± 0.09`, or `0.012 % (0.004 … 0.021)` where lopsided.
+    """Return the estimate of a row with its interval: `35.12 % ± 0.09`, or `0.012 % (0.004 to 0.021)` where lopsided.
 
-    The interval has two significant digits.
+    The interval has two significant digits. Nothing seen is shown with what it may be: `0 (0 to 0.0037)`.
     """
     scale, unit = 1.0, ""
     if is_share(row):
         scale, unit = 100.0, " %"
     value, low, high = (scale * or_nan(row[key]) for key in ("estimate", "low", "high"))
     if row["method"] == "quantile":
-        return f"{number(value)} ({number(low)} … {number(high)})"
+        return f"{number(value)} ({number(low)} to {number(high)})"
     below, above = value - low, high - value
     if not math.isfinite(value):
         return MISSING
+    if row["method"] == "by rule":
+        return f"{number(value)}{unit} (by rule)"
     if not math.isfinite(below + above):
         return f"{number(value, _decimals(math.nan))}{unit}"
-    if below == above == 0:
-        return f"{number(value)}{unit} (all equal)"
     half_width = max(below, above)
     if abs(below - above) < _LOPSIDED * half_width:
         decimals = _decimals(half_width)
         return f"{number(value, decimals)}{unit} ± {number(half_width, decimals)}"
     decimals = _decimals(min(below, above) or half_width)
-    return f"{number(value, decimals)}{unit} ({number(low, decimals)} … {number(high, decimals)})"
+    value_text, low_text, high_text = (_rounded(x, scale, decimals) for x in (value, low, high))
+    return f"{value_text}{unit} ({low_text} to {high_text})"
+
+
+def _rounded(value: float, scale: float, decimals: int) -> str:
+    """Return a number with so many places; nothing, and all of a share, without."""
+    if value == 0 or value == scale > 1:
+        return number(value)
+    return number(value, decimals)
 
 
 def _decimals(half_width: float) -> int:

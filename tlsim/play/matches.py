@@ -24,14 +24,18 @@ from tlsim.engine.tally import PLAYED_OUT, RARE, Tally, n_metrics
 from tlsim.engine.view import MAX_SEATS
 from tlsim.errors import PlayFault
 from tlsim.play import faulttext, runner, transcript
+from tlsim.play.bounds import ONE, most_payoff
 from tlsim.play.plan import Plan, smallest_plan
 from tlsim.play.runner import DRAWN, Block, Opening, PackedPlan, Runner, play_one, seat_policy
-from tlsim.rules.cards import DECK
-from tlsim.rules.ruleset import Rules, RulesRecord, deal_of
+from tlsim.rules.ruleset import RulesRecord
 
 # Metrics of a match, integers that add up over its seatings. First those of its end …
 AGAIN, LONGEST, MARGIN = range(3)  # first out again; hands in the longest streak; half units between the first two
-UP_AT = 3  # … and by policy: seats that end above 0
+POLICIES_AT = 3
+# … and by policy: seats that end above 0; of their totals, half units, the sum, and the sum of the squares as so many
+# times the largest total and a rest. The sum comes twice, since products are those with the next metric.
+OF_POLICY = ("up", "total", "squares_rest", "squares_times", "total_again")
+UP, TOTAL, SQUARES_REST, SQUARES_TIMES, TOTAL_AGAIN = range(len(OF_POLICY))
 # … then for each hand: what it comes to; about streaks as long as its number, counted from 1 …
 HAND = ("leader_first_out", "leader_payoff", "instant_win", "plays", "played_out", "again", "begun", "longest")
 LEADER_FIRST, LEADER_PAYOFF, INSTANT, PLAYS, PLAYED, REPEATED, BEGUN, LONGEST_IS = range(len(HAND))
@@ -39,7 +43,6 @@ LEADER_FIRST, LEADER_PAYOFF, INSTANT, PLAYS, PLAYED, REPEATED, BEGUN, LONGEST_IS
 # in half units; in parts of one, a share of being ahead: nobody has more, and those who have the same share it.
 GROUP = ("payoff", "ahead")
 N_ROLES = 2
-ONE = 840  # what any number of players shares evenly
 
 MATCH = np.dtype(
     (
@@ -78,10 +81,14 @@ class Layout:
     hands: int
     most: int
 
+    def policy_at(self, policy: int) -> int:
+        """Return the first metric of the end by policy."""
+        return POLICIES_AT + policy * len(OF_POLICY)
+
     @property
     def hands_at(self) -> int:
         """Return the first metric by hand."""
-        return UP_AT + self.n_policies
+        return self.policy_at(self.n_policies)
 
     @property
     def stride(self) -> int:
@@ -111,18 +118,6 @@ def layout(plan: Plan) -> Layout:
     return Layout(n_metrics(plan.players, n_policies), n_policies, hands, most)
 
 
-def most_payoff(rules: Rules, players: int) -> int:
-    """Return a bound on what one seat gets or pays in a hand, half units (section 10).
-
-    Base amounts are largest after an instant win, which no cóng raises above; leftovers and chopped plays cost at most
-    what red 2s do, 2 half units a card.
-    """
-    decks, cards = deal_of(rules, players)
-    others = players - 1
-    most = {"stake": 2, "places": 4, "cards": 4 * cards}[rules.payoff] * others
-    return most + 2 * cards * others * rules.leftover_penalties + 2 * DECK * decks * rules.chop_penalties
-
-
 # ------------------------------------------------------------------------------------------------ kernels
 
 
@@ -150,7 +145,7 @@ class MatchResults(NamedTuple):
 @inline
 def hand_at(n_policies: int, hand: int) -> int:
     """Return the first metric of a hand of a match; see `Layout`."""
-    return UP_AT + n_policies + hand * (len(HAND) + len(GROUP) * (n_policies + N_ROLES))
+    return POLICIES_AT + n_policies * len(OF_POLICY) + hand * (len(HAND) + len(GROUP) * (n_policies + N_ROLES))
 
 
 @spliced
@@ -235,6 +230,17 @@ def add_totals(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat
 
 
 @spliced
+def add_total(metrics: NDArray[np.int64], at: int, total: int, most: int) -> None:
+    """Add the total of a seat to the metrics of its policy from `at` on; no total is further from 0 than `most`."""
+    times = total * total // most
+    metrics[at + UP] += 1 if total > 0 else 0
+    metrics[at + TOTAL] += total
+    metrics[at + SQUARES_REST] += total * total - times * most
+    metrics[at + SQUARES_TIMES] += times
+    metrics[at + TOTAL_AGAIN] += total
+
+
+@spliced
 def add_end(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: NDArray[np.int64]) -> None:
     """Add how a match ends."""
     metrics, money = sums.metrics, sums.money
@@ -247,7 +253,7 @@ def add_end(sums: MatchSums, rules: RulesRecord, match: Match, policy_of_seat: N
         if seat > 1:
             second = max(second, min(top, total))
             top = max(top, total)
-        metrics[UP_AT + policy] += 1 if total > 0 else 0
+        add_total(metrics, POLICIES_AT + policy * len(OF_POLICY), total, most)
         total = min(max(total, -most), most) + most
         match.low, match.high = min(match.low, total), max(match.high, total)
         money[policy, total] += 1

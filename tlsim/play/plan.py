@@ -6,13 +6,14 @@ from typing import Any
 
 from tlsim.engine.policies import Policy
 from tlsim.errors import InputError, check_range
+from tlsim.play import bounds
 from tlsim.plugins.load import parse_policies
 from tlsim.rules.ruleset import Rules, check_players
 from tlsim.rules.variantfiles import builtin
 
 MAX_DEALS = 10**15  # well below the 2**56 that a stream's key holds; years of work
 MAX_MATCH = 1000  # hands
-_LARGEST_METRIC = 256  # of a hand, on average: decisions, of which eight players with two decks make 151
+_LARGEST_SUM = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +39,20 @@ class Plan:
             raise InputError(f"seed must be a 64-bit integer, got {self.seed}")
         if self.trade is not None and not self.rules.trading:
             raise InputError(f"trading policy {self.trade.name}: {self.rules.name} has no trading (trading=yes)")
-        if self.match:
-            self._check_sums(self.match * len(self.seatings))
 
-    def _check_sums(self, hands: int) -> None:
-        """Refuse more matches than squares of sums over their hands fit in 64 bits."""
-        most = (1 << 63) // (_LARGEST_METRIC * hands) ** 2
+    def check_sums(self) -> None:
+        """Refuse more deals, or matches, than have sums of squares in 64 bits, whatever is dealt and played."""
+        n_seatings, most_seats = len(self.seatings), max(map(self.policies.count, self.policies))
+        if self.match:
+            largest = bounds.largest_metric_of_match(self.rules, self.players, most_seats, self.match)
+        else:
+            largest = bounds.largest_metric(self.rules, self.players, most_seats)
+        most = _LARGEST_SUM // (largest * n_seatings) ** 2
         if self.deals > most:
+            of_hands = f" of {self.match:,} hand{'s' * (self.match > 1)}" if self.match else ""
             raise InputError(
-                f"matches of {hands:,} hands in all their seatings must be at most {most:,}, got {self.deals:,}"
+                f"{self.unit}{of_hands} in {n_seatings:,} seatings must be at most {most:,}, so that sums of squares"
+                f" fit 64 bits, got {self.deals:,}"
             )
 
     @property

@@ -211,6 +211,7 @@ def blocks(
 
     `block` fixes the number of deals a block, instead of letting it grow to what takes a tenth of a second.
     """
+    plan.check_sums()
     play = runner(plan).play
     first = _FIRST_OF_OTHERS if any(policy.by_address for policy in plan.policies) else _FIRST_BLOCK
     size = smallest = block or max(1, first // (len(plan.seatings) * (plan.match or 1)))

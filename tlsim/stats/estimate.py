@@ -1,23 +1,34 @@
 """Estimates with standard error and interval, from sums over independent units (deals, matches).
 
 No number leaves without its uncertainty: every function returns a row `estimate, se, low, high, level, n, method`.
+docs/design/statistics.md has the methods, with their sources.
 """
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from statistics import NormalDist
 from typing import Any, TypeAlias
 
+from tlsim.stats.intervals import (
+    FEW,
+    Interval,
+    clopper_pearson,
+    fay_feuer,
+    none_of,
+    normal_quantile,
+    of_equal_units,
+    t_quantile,
+    wilson,
+)
+
 COLUMNS = ("estimate", "se", "low", "high", "level", "n", "method")
-_MANY = 100  # degrees of freedom from which on the expansion of Student's t below is exact to 1e-8 (level 0.999)
+METHODS_OF_SHARES = ("wilson", "clopper-pearson", "share", "rare share", "share, all equal")
+SHARE = (0.0, 1.0)  # what a share can be
+_RARE = 30  # events, counted as equal ones, up to which a mean count has the interval of a rare one
 
 TableRow: TypeAlias = dict[str, Any]
 """A row of a table: the columns that say of what, then those of an estimate."""
-Interval: TypeAlias = tuple[float, float]
-"""The lower and the upper end."""
 
 _NO_INTERVAL = math.nan, math.nan
 
@@ -27,112 +38,170 @@ def _row(estimate: float, se: float, interval: Interval, level: float, n: int, m
     return dict(zip(COLUMNS, (estimate, se, *interval, level, n, method), strict=True))
 
 
-def normal_quantile(level: float) -> float:
-    """Return z such that a standard normal value lies within ±z with probability `level`.
+def by_rule(value: float, n: int, level: float) -> TableRow:
+    """Return a value that every unit must have by the rules of the game, whatever is dealt and played.
 
-    >>> round(normal_quantile(0.95), 6)
-    1.959964
+    >>> by_rule(0.25, 100, 0.95)["method"]
+    'by rule'
     """
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
-def t_quantile(level: float, n: int) -> float:
-    """Return t such that the mean of n normal values lies within ±t standard errors with probability `level`.
-
-    Student's t with v = n - 1 degrees of freedom. For many: its expansion in powers of 1/v around the normal quantile
-    (Abramowitz and Stegun, "Handbook of mathematical functions", 1964, 26.7.5).
-
-    >>> round(t_quantile(0.95, 4), 6)
-    3.182446
-    """
-    z, v = normal_quantile(level), n - 1
-    if v < _MANY:
-        from scipy.special import stdtrit  # 0.15 s, and only small runs need it
-
-        return float(stdtrit(v, (1 + level) / 2))
-    y = z * z
-    terms = (
-        z * (y + 1) / 4,
-        z * (5 * y**2 + 16 * y + 3) / 96,
-        z * (3 * y**3 + 19 * y**2 + 17 * y - 15) / 384,
-        z * (79 * y**4 + 776 * y**3 + 1482 * y**2 - 1920 * y - 945) / 92160,
-    )
-    return z + math.fsum(term / v**k for k, term in enumerate(terms, 1))
+    return _row(value, 0.0, (value, value), level, n, "by rule")
 
 
 def proportion(k: int, n: int, level: float) -> TableRow:
-    """Return the share k/n of independent units with Wilson's score interval.
+    """Return the share k/n of independent units: Wilson's score interval, or Clopper and Pearson's at either end.
 
-    >>> row = proportion(3, 10, 0.95)
+    >>> row = proportion(5, 10, 0.95)
     >>> row["estimate"], round(row["low"], 4), round(row["high"], 4), row["method"]
-    (0.3, 0.1078, 0.6032, 'wilson')
+    (0.5, 0.2366, 0.7634, 'wilson')
+    >>> proportion(0, 1000, 0.95)["method"]
+    'clopper-pearson'
     """
     if n == 0:
-        return _row(math.nan, math.nan, (0.0, 1.0), level, 0, "wilson")
+        return _row(math.nan, math.nan, SHARE, level, 0, "wilson")
     p = k / n
-    return _row(p, math.sqrt(p * (1 - p) / n), wilson(p, n, level), level, n, "wilson")
+    se = math.sqrt(p * (1 - p) / n)
+    if min(k, n - k) < FEW:
+        return _row(p, se, clopper_pearson(k, n, level), level, n, "clopper-pearson")
+    return _row(p, se, wilson(p, n, level), level, n, "wilson")
 
 
-def wilson(p: float, n: float, level: float) -> Interval:
-    """Return Wilson's interval of a share p of n: all shares from which p is not further off than z standard errors.
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The sums over n units of integers, and of their squares: what a mean needs.
 
-    (p + z²/2n ± z sqrt(p (1 - p) / n + z²/4n²)) / (1 + z²/n), where z is the normal quantile (Wilson 1927, "Probable
-    inference, the law of succession, and statistical inference"). n need not be whole.
-
-    >>> low, high = wilson(0.0, 20, 0.95)
-    >>> low, round(high, 4)
-    (0.0, 0.1611)
-    """
-    z = normal_quantile(level)
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low = 0.0 if p == 0 else centre - half
-    high = 1.0 if p == 1 else centre + half
-    return low, high
-
-
-def mean(total: int, squares: int, n: int, level: float, scale: float = 1.0) -> TableRow:
-    """Return the mean over units, divided by `scale`, from the sum of integer values and of their squares.
-
-    The interval is Student's; the variance is exact before the one division. Units that are all equal have no spread:
-    the method says so, and the interval is the value itself. One unit has no interval.
-
-    >>> row = mean(6, 14, 3, 0.95)  # of 1, 2 and 3
+    >>> row = Sums(6, 14, 3).mean(0.95)  # of 1, 2 and 3
     >>> row["estimate"], round(row["se"], 4), round(row["low"], 4), round(row["high"], 4)
     (2.0, 0.5774, -0.4841, 4.4841)
     """
-    if n == 0:
-        return _row(math.nan, math.nan, _NO_INTERVAL, level, 0, "mean")
-    estimate = total / n / scale
-    if n == 1:
-        return _row(estimate, math.nan, _NO_INTERVAL, level, 1, "one unit")
-    spread = n * squares - total * total  # n (n - 1) times the variance, an exact integer
-    se = math.sqrt(spread / (n * (n - 1))) / math.sqrt(n) / scale
-    if spread == 0:
-        return _row(estimate, se, (estimate, estimate), level, n, "identical")
-    half = t_quantile(level, n) * se
-    return _row(estimate, se, (estimate - half, estimate + half), level, n, "mean")
+
+    total: int
+    squares: int
+    n: int
+
+    @property
+    def spread(self) -> int:
+        """Return n (n - 1) times the variance: an exact integer, 0 where all units are equal."""
+        return self.n * self.squares - self.total * self.total
+
+    def error(self, scale: float = 1.0) -> float:
+        """Return the standard error of the mean, divided by `scale`; `nan` for one unit."""
+        n = self.n
+        return math.sqrt(self.spread / (n * (n - 1))) / math.sqrt(n) / scale if n > 1 else math.nan
+
+    def errors(self, scale: float, far: Interval | None) -> Interval:
+        """Return the error below the mean and that above, each with what one more unit far out there would add."""
+        se = self.error(scale)
+        if far is None or self.n < 2:
+            return se, se
+        mean, root = self.total / self.n / scale, math.sqrt(self.n * (self.n - 1))
+        below, above = max(mean - far[0], 0.0), max(far[1] - mean, 0.0)
+        return math.hypot(se, below / root), math.hypot(se, above / root)
+
+    def mean(
+        self, level: float, scale: float = 1.0, bounds: Interval | None = None, far: Interval | None = None
+    ) -> TableRow:
+        """Return the mean over units, divided by `scale`, with Student's interval.
+
+        `far`: what a rare unit may be, of which few may have been seen. Either end of the interval allows for one more.
+
+        Units that happen to be all equal show no spread. What they can be at all (`bounds`, of the result) then says
+        how far off the mean may be. Without bounds they have no interval, and neither has one unit.
+        """
+        n = self.n
+        if n == 0:
+            return _row(math.nan, math.nan, _NO_INTERVAL, level, 0, "mean")
+        value, se = self.total / n / scale, self.error(scale)
+        if n == 1:
+            return _row(value, se, _NO_INTERVAL, level, n, "one unit")
+        if self.spread == 0:
+            interval = of_equal_units(value, n, level, bounds) if bounds else _NO_INTERVAL
+            return _row(value, se, interval, level, n, "all equal")
+        t, (below, above) = t_quantile(level, n), self.errors(scale, far)
+        return _row(value, se, (value - t * below, value + t * above), level, n, "mean")
+
+    def count(self, level: float, scale: float, event: int) -> TableRow:
+        """Return the mean count of something, divided by `scale`: rare events have the interval of Fay and Feuer.
+
+        `event` is what one event adds to a unit, at most.
+
+        >>> row = Sums(0, 0, 1000).count(0.95, 1, 1)
+        >>> row["low"], round(row["high"], 5), row["method"]
+        (0.0, 0.00369, 'gamma')
+        """
+        if self.n == 0 or not self.is_rare:
+            return self.mean(level, scale)
+        low, high = fay_feuer(self.total, self.squares, event, level)
+        parts = self.n * scale
+        return _row(self.total / parts, self.error(scale), (low / parts, high / parts), level, self.n, "gamma")
+
+    @property
+    def is_rare(self) -> bool:
+        """Return whether the sum is that of so few events, counted as equal ones, that they are rare."""
+        return self.total * self.total < _RARE * self.squares or self.total == 0
+
+    def share(self, level: float, most: int, event: int | None = None, far: Interval | None = None) -> TableRow:
+        """Return a share from units that count up to `most` successes each; `event` is what one occasion can add.
+
+        When every unit has none or all it is a proportion of units. `far` is as of `mean`.
+
+        >>> Sums(20, 80, 50).share(0.95, 4) == proportion(5, 50, 0.95)  # five units have 4 of 4, the others none
+        True
+        """
+        event = event or most
+        if event == most and self.squares == most * self.total:
+            return proportion(self.total // most, self.n, level)
+        if self.spread == 0 and self.total not in (0, most * self.n):
+            return self.mean(level, most, SHARE) | {"method": "share, all equal" if self.n > 1 else "one unit"}
+        p = self.total / (most * self.n)
+        occasions = _Occasions(self.total, self.squares, most * self.n, self.other(most), event)
+        return _share_row(p, self.error(most), self.errors(most, far), occasions, (level, self.n))
+
+    def other(self, most: int) -> int:
+        """Return the sum of the squares of what units lack of `most`."""
+        return most * most * self.n - 2 * most * self.total + self.squares
 
 
-def share(total: int, squares: int, n: int, level: float, most: int) -> TableRow:
-    """Return a share from units that count up to `most` successes each.
+@dataclass(frozen=True, slots=True)
+class _Occasions:
+    """What is counted of a share: successes and their squares by unit, all occasions, the squares of failures."""
 
-    When every unit has none or all it is a proportion of units (Wilson); otherwise a mean over units.
+    total: int
+    squares: int
+    all: int
+    squares_of_others: int
+    event: int  # what one independent occasion can add
 
-    >>> share(8, 32, 10, 0.95, most=4) == proportion(2, 10, 0.95)  # two units with 4 of 4, eight with none
-    True
+    def interval_of_few(self, level: float) -> Interval:
+        """Return the interval of a share of few successes, or of few failures."""
+        if 2 * self.total > self.all:
+            low, high = self.turned().interval_of_few(level)
+            return 1 - high, 1 - low
+        if self.total == 0:
+            return 0.0, none_of(self.all / self.event, level)
+        low, high = fay_feuer(self.total, self.squares, self.event, level)
+        return low / self.all, min(high / self.all, 1.0)
+
+    def turned(self) -> "_Occasions":
+        """Return the failures as successes."""
+        return _Occasions(self.all - self.total, self.squares_of_others, self.all, self.squares, self.event)
+
+
+def _share_row(
+    p: float, se: float, errors: Interval, occasions: _Occasions, level_and_units: tuple[float, int]
+) -> TableRow:
+    """Return a share as a row: Wilson's interval of as many independent units as have its error, at either end.
+
+    The error comes from n units, so that Student's t replaces the normal quantile. Few successes or failures are rare
+    events.
     """
-    if squares == most * total:
-        return proportion(total // most, n, level)
-    return _within(mean(total, squares, n, level, most))
-
-
-def _within(row: TableRow) -> TableRow:
-    """Return a row of a share, which is never beyond 0 and 1; the method says that it is one."""
-    bounded = row | {"low": max(row["low"], 0.0), "high": min(row["high"], 1.0)}
-    if row["method"] in ("mean", "ratio"):
-        bounded["method"] = "share"
-    return bounded
+    level, n = level_and_units
+    if p in (0, 1) or not se > 0:
+        return _row(p, se, occasions.interval_of_few(level), level, n, "rare share")
+    ratio = t_quantile(level, n) / normal_quantile(level)
+    if p * (1 - p) / (se * ratio) ** 2 * min(p, 1 - p) < FEW:
+        return _row(p, se, occasions.interval_of_few(level), level, n, "rare share")
+    below, above = (wilson(p, p * (1 - p) / (error * ratio) ** 2, level) for error in errors)
+    return _row(p, se, (below[0], above[1]), level, n, "share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,31 +220,108 @@ class Ratio:
     yy: int
     n: int
 
-    def mean(self, level: float, most: int | None = None) -> TableRow:
+    def mean(self, level: float, most: int | None = None, bounds: Interval | None = None) -> TableRow:
         """Return the mean of what x sums up over the parts that units have, y in number: a linearised ratio.
 
-        Its variance is n / (n - 1) sum (x - R y)² / (sum y)², where R is the ratio (Cochran, "Sampling techniques",
-        1977, chapter 6). Where units have at most `most` parts and each has none or all: a plain mean over those that
-        have.
+        Where units have at most `most` parts and each has none or all: a plain mean over those that have.
         """
-        x, y, n = self.x, self.y, self.n
-        if most is not None and self.yy == most * y:
-            return mean(x, self.xx, y // most, level, most)
-        value = x / y if y else math.nan
+        if most is not None and self.yy == most * self.y:
+            return Sums(self.x, self.xx, self.y // most).mean(level, most, bounds)
+        value, se, n = self.value, self.error(), self.n
         if n == 1:
             return _row(value, math.nan, _NO_INTERVAL, level, n, "one unit")
-        if y == 0:
+        if self.y == 0:
             return _row(value, math.nan, _NO_INTERVAL, level, n, "ratio")
-        spread = self.xx * y * y - 2 * self.xy * x * y + self.yy * x * x  # y**2 times the sum of (x - R y)**2
-        se = math.sqrt(spread / (y * y) * n / (n - 1)) / y
+        if se == 0:
+            interval = of_equal_units(value, n, level, bounds) if bounds else _NO_INTERVAL
+            return _row(value, se, interval, level, n, "all equal")
         half = t_quantile(level, n) * se
-        return _row(value, se, (value - half, value + half), level, n, "ratio" if spread else "identical")
+        return _row(value, se, (value - half, value + half), level, n, "ratio")
 
-    def share(self, level: float) -> TableRow:
-        """Return x/y, a share of y occasions; Wilson's interval of so many where it is 0 or 1 and has no spread."""
-        if self.x in (0, self.y):
-            return proportion(self.x, self.y, level) | {"n": self.n}
-        return _within(self.mean(level))
+    @property
+    def value(self) -> float:
+        """Return x/y."""
+        return self.x / self.y if self.y else math.nan
+
+    def error(self) -> float:
+        """Return the standard error of x/y; `nan` where it has none.
+
+        Its square is n / (n - 1) sum (x - R y)² / (sum y)², where R is the ratio (Cochran, "Sampling techniques", 1977,
+        chapter 6).
+        """
+        x, y, n = self.x, self.y, self.n
+        if n == 1 or y == 0:
+            return math.nan
+        spread = self.xx * y * y - 2 * self.xy * x * y + self.yy * x * x  # y**2 times the sum of (x - R y)**2
+        return math.sqrt(spread / (y * y) * n / (n - 1)) / y
+
+    def count(self, level: float, most: int, event: int) -> TableRow:
+        """Return the mean count of something a part, as `mean`; rare events as in `Sums.count`."""
+        if self.yy == most * self.y:
+            return Sums(self.x, self.xx, self.y // most).count(level, most, event)
+        if not Sums(self.x, self.xx, self.n).is_rare:
+            return self.mean(level, most)
+        low, high = fay_feuer(self.x, self.xx, event, level)
+        return _row(self.value, self.error(), (low / self.y, high / self.y), level, self.n, "gamma")
+
+    def share(self, level: float, event: int) -> TableRow:
+        """Return x/y, a share of y occasions, of which `event` hang together."""
+        if self.y == 0:
+            return proportion(0, 0, level) | {"n": self.n}
+        se = self.error()
+        if se == 0 and self.x not in (0, self.y):
+            return self.mean(level, bounds=SHARE) | {"method": "share, all equal"}
+        occasions = _Occasions(self.x, self.xx, self.y, self.yy - 2 * self.xy + self.xx, event)
+        return _share_row(self.value, se, (se, se), occasions, (level, self.n))
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Sums over n units of `size` integers each, of A, their sum, and of B, the sum of their squares.
+
+    `a`, `b` are the sums of A and B over units, `aa`, `ab`, `bb` those of their products.
+
+    >>> row = Deviation(a=0, b=20, aa=0, ab=0, bb=250, n=2, size=5).row(0.95)  # of units with B = 15 and B = 5
+    >>> round(row["estimate"], 4), round(row["se"], 4)
+    (1.4142, 0.3536)
+    """
+
+    a: int
+    b: int
+    aa: int
+    ab: int
+    bb: int
+    n: int
+    size: int
+
+    def row(self, level: float, scale: float = 1.0, most: float = math.inf) -> TableRow:
+        """Return the standard deviation of all values, divided by `scale`; none is further from 0 than `most`.
+
+        By the delta method: the error of the variance is that of the mean, over units, of the sum of (x - m)² in a
+        unit, and that of its root is as large divided by twice the root.
+        """
+        n, values = self.n, self.n * self.size
+        variance = (values * self.b - self.a * self.a) / (values * values)
+        sd = math.sqrt(variance) / scale
+        if n == 1:
+            return _row(sd, math.nan, _NO_INTERVAL, level, n, "one unit")
+        spread = self._spread()
+        if spread == 0:
+            unseen, furthest = none_of(n, level), (2 * most / scale) ** 2
+            ends = math.sqrt((1 - unseen) * sd * sd), math.sqrt((1 - unseen) * sd * sd + unseen * furthest)
+            return _row(sd, 0.0, ends, level, n, "all equal")
+        se = math.sqrt(spread / (n - 1)) / values / (2 * math.sqrt(variance)) / scale
+        factor = math.exp(t_quantile(level, n) * se / sd)
+        return _row(sd, se, (sd / factor, sd * factor), level, n, "deviation")
+
+    def _spread(self) -> float:
+        """Return n times the sum, over units, of (D - mean D)² where D is the sum of (x - m)² in a unit.
+
+        D is B - 2 m A and a constant. All is exact up to the one division.
+        """
+        n, values = self.n, self.n * self.size
+        bb, ab, aa = n * self.bb - self.b**2, n * self.ab - self.a * self.b, n * self.aa - self.a**2
+        return (values * values * bb - 4 * self.a * values * ab + 4 * self.a**2 * aa) / (values * values)
 
 
 @dataclass(slots=True)
@@ -187,8 +333,8 @@ class Distribution:
     divided by `scale`.
 
     >>> rolls = Distribution([1, 2, 3], [25, 50, 25], [25, 50, 25], 100, 0.95)  # a value a unit
-    >>> rolls.quantile(0.5)["estimate"], round(rolls.deviation()["estimate"], 4)
-    (2.0, 0.7071)
+    >>> rolls.quantile(0.5)["estimate"]
+    2.0
     """
 
     values: Sequence[int]
@@ -200,9 +346,11 @@ class Distribution:
     total: int = field(init=False)
     up_to: list[int] = field(init=False)  # the number of values up to each
     bounds: list[Interval] = field(init=False)  # the interval of the share of values up to each
+    shrinking: float = field(init=False)  # the square of what the normal quantile is of Student's
 
     def __post_init__(self) -> None:
         self.total = sum(self.counts)
+        self.shrinking = (normal_quantile(self.level) / t_quantile(self.level, self.n)) ** 2 if self.n > 1 else 0.0
         self.up_to = list(accumulate(self.counts))
         self.bounds = list(map(self._bounds, self.up_to, accumulate(self.squares)))
 
@@ -213,26 +361,9 @@ class Distribution:
             return -math.inf, math.inf
         if spread == 0:
             return wilson(count / total, n, self.level)
-        # The variance of the share is spread / (n - 1) / total**2.
-        return wilson(count / total, count * (total - count) * (n - 1) / spread, self.level)
-
-    def deviation(self) -> TableRow:
-        """Return the standard deviation, by the delta method from the second and the fourth central moment.
-
-        In its error the values of a unit count as one, as if they were equal: the interval is at most too wide.
-        """
-        centre, second, fourth = sum(map(operator.mul, self.values, self.counts)) / self.total, 0.0, 0.0
-        for value, count in zip(self.values, self.counts, strict=True):
-            second += (value - centre) ** 2 * count / self.total
-            fourth += (value - centre) ** 4 * count / self.total
-        sd, n = math.sqrt(second), self.n
-        if n == 1:
-            return self._row(sd, math.nan, _NO_INTERVAL, "one unit")
-        if sd == 0:
-            return self._row(sd, 0.0, (sd, sd), "identical")
-        se = math.sqrt(max(fourth - second**2, 0.0) / (n - 1)) / (2 * sd)
-        half = t_quantile(self.level, n) * se
-        return self._row(sd, se, (max(sd - half, 0.0), sd + half), "deviation")
+        # The variance of the share is spread / (n - 1) / total**2; the error comes from n units.
+        n_effective = count * (total - count) * (n - 1) / spread * self.shrinking
+        return wilson(count / total, n_effective, self.level)
 
     def quantile(self, q: float) -> TableRow:
         """Return the smallest value that a share q of all are up to.
@@ -245,10 +376,6 @@ class Distribution:
         high = next((v for v, (least, _) in zip(self.values, self.bounds, strict=True) if least >= q), math.nan)
         if self.n == 1 or wilson(0.0, self.n, self.level)[1] >= q:
             low = math.nan
+        low, high = low / self.scale, high / self.scale
         se = (high - low) / 2 / normal_quantile(self.level)
-        return self._row(estimate, se, (low, high), "quantile")
-
-    def _row(self, value: float, se: float, interval: Interval, method: str) -> TableRow:
-        """Return an estimate as a row, in units of the scale."""
-        low, high = (end / self.scale for end in interval)
-        return _row(value / self.scale, se / self.scale, (low, high), self.level, self.n, method)
+        return _row(estimate / self.scale, se, (low, high), self.level, self.n, "quantile")

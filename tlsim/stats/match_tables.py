@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tlsim.play.bounds import ONE, most_decisions
 from tlsim.play.matches import (
     AGAIN,
     BEGUN,
@@ -22,16 +23,18 @@ from tlsim.play.matches import (
     LONGEST_IS,
     MARGIN,
     N_ROLES,
-    ONE,
     PLAYED,
     PLAYS,
     REPEATED,
-    UP_AT,
+    SQUARES_REST,
+    SQUARES_TIMES,
+    TOTAL,
+    UP,
     layout,
 )
 from tlsim.play.plan import Plan
 from tlsim.stats import tables as tables_of_hands
-from tlsim.stats.estimate import Distribution, TableRow
+from tlsim.stats.estimate import SHARE, Deviation, Distribution, TableRow
 from tlsim.stats.tables import HALF_UNITS, Tally
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -46,7 +49,8 @@ class MatchTally(Tally):
         self.start = self.where.start
         super().__init__(plan, sums[:, : self.start + self.where.money_at], level)
         self.money_sums = sums[:2, self.start + self.where.money_at :]
-        self.seatings, self.length_of_match = len(plan.seatings), plan.match or 0
+        self.length_of_match = plan.match or 0
+        self.most_total = self.where.most / HALF_UNITS
 
     def at(self, hand: int, metric: int) -> int:
         """Return where a metric of a hand stands in the tally, hands counted from 0."""
@@ -54,26 +58,27 @@ class MatchTally(Tally):
 
     def by_hand(self) -> Iterator[TableRow]:
         """Yield the outcome of the leader, plays and instant wins of each hand."""
+        rules = self.plan.rules
+        plays_bounds = 0, most_decisions(rules, self.plan.players)
         for hand in range(self.length_of_match):
             key = {"hand": hand + 1}
             plays = self.ratio(self.at(hand, PLAYS), self.at(hand, PLAYED))
-            first_out = self.share(self.at(hand, LEADER_FIRST), self.seatings)
+            instant = self.share(self.at(hand, INSTANT), self.seatings)
+            first_out = self.share(self.at(hand, LEADER_FIRST), self.seatings, far=SHARE)
+            payoff = self.payoff(self.at(hand, LEADER_PAYOFF), self.seatings, self.of_seat.payoff)
             yield {**key, "metric": "leader_first_out", **first_out}
-            yield {
-                **key,
-                "metric": "leader_payoff",
-                **self.mean(self.at(hand, LEADER_PAYOFF), HALF_UNITS * self.seatings),
-            }
-            yield {**key, "metric": "plays", **plays.mean(self.level)}
-            yield {**key, "metric": "instant_win", **self.share(self.at(hand, INSTANT), self.seatings)}
+            yield {**key, "metric": "leader_payoff", **payoff}
+            yield {**key, "metric": "plays", **plays.mean(self.level, bounds=plays_bounds)}
+            yield {**key, "metric": "instant_win", **(instant if self.has_instant_wins else self.by_rule(0.0))}
 
     def match(self) -> Iterator[TableRow]:
         """Yield how often the first out of a hand is so again, the longest streak and the margin at the end."""
-        later = self.seatings * (self.length_of_match - 1)
-        if later:
-            yield {"metric": "first_out_again", **self.share(self.start + AGAIN, later)}
-        yield {"metric": "longest_streak", **self.mean(self.start + LONGEST, self.seatings)}
-        yield {"metric": "margin", **self.mean(self.start + MARGIN, HALF_UNITS * self.seatings)}
+        hands, bounds = self.length_of_match, (0, 2 * self.most_total)
+        longest = self.mean(self.start + LONGEST, self.seatings, (1, hands))
+        if hands > 1:
+            yield {"metric": "first_out_again", **self.share(self.start + AGAIN, self.seatings * (hands - 1))}
+        yield {"metric": "longest_streak", **(longest if hands > 1 else self.by_rule(1.0))}
+        yield {"metric": "margin", **self.mean(self.start + MARGIN, HALF_UNITS * self.seatings, bounds)}
 
     def streaks(self) -> Iterator[TableRow]:
         """Yield for each length of a streak how often it goes on, and how often it is the longest of a match."""
@@ -82,14 +87,27 @@ class MatchTally(Tally):
             if not (self.totals[begun] or self.totals[longest]):
                 return
             key = {"wins": hand + 1}
-            yield {**key, "metric": "again", **self.ratio(self.at(hand, REPEATED), begun).share(self.level)}
-            yield {**key, "metric": "longest", **self.share(longest, self.seatings)}
+            again = self.ratio(self.at(hand, REPEATED), begun).share(self.level, self.seatings)
+            of_matches = self.share(longest, self.seatings)
+            yield {**key, "metric": "again", **again}
+            yield {**key, "metric": "longest", **(of_matches if self.length_of_match > 1 else self.by_rule(1.0))}
 
     def totals_after(self, after: int, group: int, seats: int, prefix: str = "", **keys: Any) -> Iterator[TableRow]:
-        """Yield the mean total of a group after a hand, and how often one of its seats is ahead."""
+        """Yield the mean total of a group after a hand, and how often one of its seats is ahead.
+
+        An instant win moves the total of a role, which is one seat in all seatings.
+        """
         payoff, ahead = (self.at(after, len(HAND) + len(GROUP) * group + k) for k in range(len(GROUP)))
-        yield {**keys, "metric": prefix + "payoff", **self.mean(payoff, HALF_UNITS * seats)}
-        yield {**keys, "metric": prefix + "ahead", **self.share(ahead, ONE * seats)}
+        far_total = far_ahead = None
+        if prefix and self.units:
+            total = self.totals[payoff] / self.units / HALF_UNITS / seats
+            far_total, far_ahead = (total + self.of_seat.payoff[0], total + self.of_seat.payoff[1]), SHARE
+        mean = self.mean(payoff, HALF_UNITS * seats, (-self.most_total, self.most_total), far_total)
+        share = self.share(ahead, ONE * seats, far=far_ahead)
+        if seats == self.seatings * self.plan.players:  # all seats: payoffs add up to 0, and one is ahead
+            mean, share = self.by_rule(0.0), self.by_rule(1 / self.plan.players)
+        yield {**keys, "metric": prefix + "payoff", **mean}
+        yield {**keys, "metric": prefix + "ahead", **share}
 
     def roles(self) -> Iterator[TableRow]:
         """Yield the totals, after each hand, of the seats that lead and that win the first hand."""
@@ -116,15 +134,31 @@ class MatchTally(Tally):
         totals = (seen - self.where.most).tolist()
         return Distribution(totals, counts[seen].tolist(), squares[seen].tolist(), self.units, self.level, HALF_UNITS)
 
+    def deviation(self, policy: int) -> TableRow:
+        """Return the standard deviation of the totals of the seats of a policy."""
+        at = self.start + self.where.policy_at(policy)
+        total, rest, times = at + TOTAL, at + SQUARES_REST, at + SQUARES_TIMES
+        most, size = self.where.most, self.seats_of(policy)  # the squares of a total are times * most + rest
+        sums = Deviation(
+            a=self.totals[total],
+            b=most * self.totals[times] + self.totals[rest],
+            aa=self.squares[total],
+            ab=most * self.products[times] + self.products[total],
+            bb=most**2 * self.squares[times] + 2 * most * self.products[rest] + self.squares[rest],
+            n=self.units,
+            size=size,
+        )
+        return sums.row(self.level, HALF_UNITS, most)
+
     def money(self) -> Iterator[TableRow]:
         """Yield what a match pays a seat of each policy: mean, deviation, and how often it is ahead and above 0."""
         for index, policy in enumerate(self.plan.distinct):
-            key = {"policy": policy.name}
+            key, above_0 = {"policy": policy.name}, self.start + self.where.policy_at(index) + UP
             payoff, ahead = self.totals_after(self.length_of_match - 1, index, self.seats_of(index), **key)
             yield payoff
-            yield {**key, "metric": "deviation", **self.distribution(index).deviation()}
+            yield {**key, "metric": "deviation", **self.deviation(index)}
             yield ahead
-            yield {**key, "metric": "above_0", **self.share(self.start + UP_AT + index, self.seats_of(index))}
+            yield {**key, "metric": "above_0", **self.share(above_0, self.seats_of(index))}
 
     def quantiles(self) -> Iterator[TableRow]:
         """Yield the quantiles of what a match pays a seat of each policy."""
@@ -149,14 +183,18 @@ def tables(plan: Plan, tally: NDArray[np.int64], level: float = 0.95) -> dict[st
     - `money`: by policy, the mean and standard deviation of a seat's total in a match, and the shares of seats that end
       ahead and above 0. `quantiles`: of that total.
     """
+    return tables_of_hands.frames(rows(plan, tally, level))
+
+
+def rows(plan: Plan, tally: NDArray[np.int64], level: float = 0.95) -> dict[str, Iterator[TableRow]]:
+    """Return the rows of the tables of a run of matches."""
     sums = MatchTally(plan, tally, level)
-    rows = {
+    rows_of = tables_of_hands.rows(plan, tally[:, : sums.start], level) | {
         "by_hand": sums.by_hand(),
         "match": sums.match(),
         "streaks": sums.streaks(),
         "first_hand": sums.roles(),
     }
     if len(plan.distinct) > 1:
-        rows["running"] = sums.running()
-    rows |= {"money": sums.money(), "quantiles": sums.quantiles()}
-    return tables_of_hands.tables(plan, tally[:, : sums.start], level) | tables_of_hands.frames(rows)
+        rows_of["running"] = sums.running()
+    return rows_of | {"money": sums.money(), "quantiles": sums.quantiles()}
