@@ -155,7 +155,7 @@ def test_a_comparison_is_made_of_pairs_in_alternating_order() -> None:
     row = found.as_row()
     assert (row["ratio"], row["low"], row["high"]) == pytest.approx((1.8, 10 / 6, 16 / 7))
     text = peers.markdown([found], ["clang: not on the path"], {"date": "today"})
-    assert "| a | b | **1.80** | 1.67 … 2.29 | 3 |" in text
+    assert "| a | b | **1.80** | 1.67 to 2.29 | 3 |" in text
     assert "Skipped: clang: not on the path." in text
 
 
